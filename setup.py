@@ -1,0 +1,17 @@
+"""Builds the optional C kernel; where no compiler is found the package installs without it and stays correct."""
+
+import sys
+
+from setuptools import Extension, setup
+
+windows = sys.platform == "win32"
+openmp = [] if windows or sys.platform == "darwin" else ["-fopenmp"]
+kernel = Extension(
+    "neuroplastic.fuzzy._kernel",
+    sources=["src/neuroplastic/fuzzy/_kernel.c"],
+    depends=["src/neuroplastic/fuzzy/_kernel_body.h"],
+    extra_compile_args=["-std=gnu11", "-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", *openmp],
+    extra_link_args=openmp,
+    optional=True,
+)
+setup(ext_modules=[] if windows else [kernel])

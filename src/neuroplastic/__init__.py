@@ -1,0 +1,38 @@
+"""Neuro-fuzzy networks that learn their rules and grow their fuzzy sets while they train.
+
+>>> import neuroplastic as npl
+>>> net = npl.NeuroFuzzyNetwork(in_features=4, out_features=3, rules=8)
+
+is an ordinary PyTorch module. See the README for the rest.
+"""
+
+from .errors import CapacityWarning, ConfigError, InputError, NeuroplasticError
+from .fuzzy.firing import Firing
+from .fuzzy.selection import Selection
+from .network.consequents import Affine, Constant, LowRank, Mamdani
+from .network.hierarchy import Hierarchy
+from .network.neurogenesis import Birth, Neurogenesis
+from .network.nfn import NeuroFuzzyNetwork
+from .network.storage import StorageError, load, save
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Affine",
+    "Birth",
+    "CapacityWarning",
+    "ConfigError",
+    "Constant",
+    "Firing",
+    "Hierarchy",
+    "InputError",
+    "LowRank",
+    "Mamdani",
+    "Neurogenesis",
+    "NeuroFuzzyNetwork",
+    "NeuroplasticError",
+    "Selection",
+    "StorageError",
+    "load",
+    "save",
+]

@@ -1,0 +1,39 @@
+"""What the package raises when a caller's mistake is found, and how it words a suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class NeuroplasticError(Exception):
+    """Root of everything this package raises on purpose."""
+
+
+class ConfigError(NeuroplasticError, ValueError):
+    """A configuration has a value that no network can be built from."""
+
+
+class InputError(NeuroplasticError, ValueError):
+    """An input tensor has the wrong shape, type or values."""
+
+
+class CapacityWarning(UserWarning):
+    """An attribute asks for one more fuzzy set than `max_terms` has room for."""
+
+
+def choose(field: str, value: object, options: Iterable[str]) -> str:
+    """Return `value` if it is one of `options`, else raise a ConfigError that suggests the nearest."""
+    names = list(options)
+    if isinstance(value, str) and value in names:
+        return value
+    close = get_close_matches(str(value), names, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise ConfigError(f"{field} must be one of {', '.join(map(repr, names))}, got {value!r}{hint}")
+
+
+def at_least(field: str, value: object, least: int) -> int:
+    """Return `value` if it is a whole number of at least `least`, else raise a ConfigError."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(f"{field} must be a whole number of at least {least}, got {value!r}")
+    return value

@@ -1,0 +1,309 @@
+/* Included by _kernel.c once per floating type. Each kernel has a serial function over a range of rows, in
+ * which the compiler vectorises over rules (or attributes), and an exported one that spreads the ranges over
+ * threads. */
+
+/* exp(x) for x <= 0: 2^n times a Taylor polynomial on |r| <= ln(2)/2. Branch-free, so loops over it vectorise. */
+INLINE REAL NAME(exponential)(REAL x)
+{
+    x = x < EXP_LOWEST ? EXP_LOWEST : x;
+    const REAL n = (x * (REAL)1.44269504088896340736 + ROUNDING_MAGIC) - ROUNDING_MAGIC;
+    const REAL r = (x - n * LN2_HIGH) - n * LN2_LOW;
+    REAL p = 1;
+#pragma GCC unroll 16
+    for (int k = EXP_DEGREE; k > 0; k--)
+        p = 1 + p * r * ((REAL)1 / (REAL)k);
+    union {
+        INTEGER bits;
+        REAL value;
+    } scale = {.bits = ((INTEGER)n + EXPONENT_BIAS) << MANTISSA_BITS};
+    return p * scale.value;
+}
+
+/* Premise selection: the existing term with the greatest logit (plus noise), the lowest index on a tie, and
+ * that term's centre and precision, for every attribute and rule. */
+CLONES static void NAME(select_rows)(const REAL *logits, const REAL *noise, const uint8_t *mask,
+                                     const REAL *centers, const REAL *precisions, uint8_t *chosen, REAL *center,
+                                     REAL *precision, int64_t T, int64_t D, int64_t U, int64_t first, int64_t last)
+{
+    for (int64_t d = first; d < last; d++) {
+        int64_t lowest = 0;
+        while (lowest < T - 1 && !mask[d * T + lowest])
+            lowest++;
+        for (int64_t start = 0; start < U; start += BLOCK) {
+            const int64_t n = MIN(BLOCK, U - start);
+            REAL best[BLOCK], c[BLOCK], s[BLOCK];
+            INTEGER index[BLOCK];
+            for (int64_t k = 0; k < BLOCK; k++) {
+                best[k] = -INFINITY;
+                c[k] = centers[d * T + lowest];
+                s[k] = precisions[d * T + lowest];
+                index[k] = (INTEGER)lowest;
+            }
+            for (int64_t t = lowest; t < T; t++) {
+                if (!mask[d * T + t])
+                    continue;
+                const int64_t at = (t * D + d) * U + start;
+                const REAL ct = centers[d * T + t], st = precisions[d * T + t];
+                REAL score[BLOCK];
+                if (noise)
+                    for (int64_t k = 0; k < n; k++)
+                        score[k] = logits[at + k] + noise[at + k];
+                else
+                    for (int64_t k = 0; k < n; k++)
+                        score[k] = logits[at + k];
+                for (int64_t k = 0; k < n; k++) {
+                    const int better = score[k] > best[k];
+                    best[k] = better ? score[k] : best[k];
+                    c[k] = better ? ct : c[k];
+                    s[k] = better ? st : s[k];
+                    index[k] = better ? (INTEGER)t : index[k];
+                }
+            }
+            for (int64_t k = 0; k < n; k++) {
+                center[d * U + start + k] = c[k];
+                precision[d * U + start + k] = s[k];
+                chosen[d * U + start + k] = (uint8_t)index[k];
+            }
+        }
+    }
+}
+
+EXPORT void NAME(select)(const REAL *logits, const REAL *noise, const uint8_t *mask, const REAL *centers,
+                         const REAL *precisions, uint8_t *chosen, REAL *center, REAL *precision, int64_t T, int64_t D,
+                         int64_t U, int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++)
+        NAME(select_rows)(logits, noise, mask, centers, precisions, chosen, center, precision, T, D, U,
+                          D * part / threads, D * (part + 1) / threads);
+}
+
+typedef REAL NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
+#define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
+#define TILE (TILE_VECTORS * LANES)
+
+/* `rows` observations against one tile of rules; the sums stay in registers. `rows` is a constant at each call. */
+INLINE void NAME(distance_tile)(const REAL *x, const REAL *center, const REAL *precision, int64_t stride, REAL *out,
+                                int64_t out_stride, int64_t D, int64_t columns, const int rows)
+{
+    NAME(vector) sum[8][TILE_VECTORS];
+    memset(sum, 0, sizeof sum);
+    for (int64_t d = 0; d < D; d++) {
+        NAME(vector) c[TILE_VECTORS], s[TILE_VECTORS];
+        memcpy(c, center + d * stride, sizeof c);
+        memcpy(s, precision + d * stride, sizeof s);
+#pragma GCC unroll 8
+        for (int b = 0; b < rows; b++) {
+            const REAL value = x[b * D + d];
+#pragma GCC unroll 2
+            for (int v = 0; v < TILE_VECTORS; v++) {
+                const NAME(vector) difference = value - c[v];
+                sum[b][v] += difference * (difference * s[v]);
+            }
+        }
+    }
+    for (int b = 0; b < rows; b++)
+        for (int64_t k = 0; k < columns; k++)
+            out[b * out_stride + k] = -((const REAL *)sum[b])[k];
+}
+
+/* Tiles first..last of the product, rule tile by rule tile, so that a tile's columns stay in cache for all rows. */
+CLONES static void NAME(distance_tiles)(const REAL *x, const REAL *center, const REAL *precision, REAL *out, int64_t B,
+                                        int64_t D, int64_t U, int64_t first, int64_t last)
+{
+    const int64_t row_tiles = (B + 7) / 8;
+    REAL *padded = NULL;
+    for (int64_t tile = first; tile < last; tile++) {
+        const int64_t u = tile / row_tiles * TILE, b = tile % row_tiles * 8;
+        const int64_t columns = MIN(TILE, U - u);
+        const REAL *c = center + u, *s = precision + u;
+        int64_t stride = U;
+        if (columns < TILE) { /* the last rules: a copy padded with zeros, read by all row tiles */
+            if (!padded) {
+                padded = calloc((size_t)(2 * D * TILE), sizeof(REAL));
+                if (!padded)
+                    abort();
+                for (int64_t d = 0; d < D; d++) {
+                    memcpy(padded + d * TILE, c + d * U, (size_t)columns * sizeof(REAL));
+                    memcpy(padded + (D + d) * TILE, s + d * U, (size_t)columns * sizeof(REAL));
+                }
+            }
+            c = padded, s = padded + D * TILE, stride = TILE;
+        }
+        const REAL *rows = x + b * D;
+        REAL *target = out + b * U + u;
+        int64_t left = MIN(8, B - b);
+        if (left == 8) {
+            NAME(distance_tile)(rows, c, s, stride, target, U, D, columns, 8);
+            continue;
+        }
+        if (left & 4) {
+            NAME(distance_tile)(rows, c, s, stride, target, U, D, columns, 4);
+            rows += 4 * D, target += 4 * U;
+        }
+        if (left & 2) {
+            NAME(distance_tile)(rows, c, s, stride, target, U, D, columns, 2);
+            rows += 2 * D, target += 2 * U;
+        }
+        if (left & 1)
+            NAME(distance_tile)(rows, c, s, stride, target, U, D, columns, 1);
+    }
+    free(padded);
+}
+
+/* Log-firing (Eq. 6): out[b,u] = -sum_d precision[d,u] * (x[b,d] - center[d,u])^2. Differences are formed before
+ * squaring, so narrow sets far from zero lose no digits. */
+EXPORT void NAME(distance)(const REAL *x, const REAL *center, const REAL *precision, REAL *out, int64_t B, int64_t D,
+                           int64_t U, int threads)
+{
+    const int64_t tiles = (B + 7) / 8 * ((U + TILE - 1) / TILE);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++)
+        NAME(distance_tiles)(x, center, precision, out, B, D, U, tiles * part / threads, tiles * (part + 1) / threads);
+}
+
+/* Gradients of logits, centres and precisions from the moments of the incoming gradient g:
+ * first = sum_b g x, second = sum_b g x^2 (each D x U), zeroth = sum_b g (U), x measured from the same origin as
+ * the centres. rate is 1/tau^2 for the softmax gradient of STGE, 0 for the identity gradient of STE. */
+CLONES static void NAME(gradient_rows)(const REAL *logits, const REAL *noise, const uint8_t *mask,
+                                       const uint8_t *chosen, const REAL *centers, const REAL *precisions,
+                                       const REAL *first, const REAL *second, const REAL *zeroth, REAL rate,
+                                       REAL *grad_logits, REAL *grad_centers, REAL *grad_precisions, int64_t T,
+                                       int64_t D, int64_t U, int64_t start_row, int64_t end_row)
+{
+    REAL weight[256][BLOCK];
+    for (int64_t d = start_row; d < end_row; d++) {
+        for (int64_t t = 0; t < T; t++)
+            grad_centers[d * T + t] = grad_precisions[d * T + t] = 0;
+        for (int64_t start = 0; start < U; start += BLOCK) {
+            const int64_t n = MIN(BLOCK, U - start);
+            const REAL *m1 = first + d * U + start, *m2 = second + d * U + start, *m0 = zeroth + start;
+            const uint8_t *pick = chosen + d * U + start;
+            REAL highest[BLOCK], total[BLOCK], mean[BLOCK];
+            for (int64_t k = 0; k < BLOCK; k++) {
+                highest[k] = -INFINITY;
+                total[k] = mean[k] = 0;
+            }
+            if (rate > 0) {
+                for (int64_t t = 0; t < T; t++) {
+                    if (!mask[d * T + t])
+                        continue;
+                    const int64_t at = (t * D + d) * U + start;
+                    if (noise)
+                        for (int64_t k = 0; k < n; k++)
+                            weight[t][k] = logits[at + k] + noise[at + k];
+                    else
+                        for (int64_t k = 0; k < n; k++)
+                            weight[t][k] = logits[at + k];
+                    for (int64_t k = 0; k < n; k++)
+                        highest[k] = weight[t][k] > highest[k] ? weight[t][k] : highest[k];
+                }
+            }
+            for (int64_t t = 0; t < T; t++) {
+                const int64_t at = (t * D + d) * U + start;
+                REAL *grad = grad_logits + at;
+                if (!mask[d * T + t]) {
+                    memset(grad, 0, (size_t)n * sizeof(REAL));
+                    continue;
+                }
+                const REAL c = centers[d * T + t], s = precisions[d * T + t];
+                REAL of_center[BLOCK], of_precision[BLOCK];
+                for (int64_t k = 0; k < n; k++) {
+                    const REAL square = m2[k] - 2 * c * m1[k] + c * c * m0[k];
+                    const REAL used = pick[k] == t ? (REAL)1 : (REAL)0;
+                    grad[k] = -s * square; /* of the one-hot choice */
+                    of_precision[k] = -used * square;
+                    of_center[k] = used * 2 * s * (m1[k] - c * m0[k]);
+                }
+                REAL center_sum = 0, precision_sum = 0;
+#pragma omp simd reduction(+ : center_sum, precision_sum)
+                for (int64_t k = 0; k < n; k++) {
+                    center_sum += of_center[k];
+                    precision_sum += of_precision[k];
+                }
+                grad_centers[d * T + t] += center_sum;
+                grad_precisions[d * T + t] += precision_sum;
+                if (rate > 0)
+                    for (int64_t k = 0; k < n; k++) {
+                        const REAL e = NAME(exponential)((weight[t][k] - highest[k]) * rate);
+                        weight[t][k] = e;
+                        total[k] += e;
+                        mean[k] += e * grad[k];
+                    }
+            }
+            if (rate > 0) {
+                for (int64_t k = 0; k < n; k++) {
+                    total[k] = 1 / total[k];
+                    mean[k] *= total[k];
+                }
+                for (int64_t t = 0; t < T; t++) {
+                    if (!mask[d * T + t])
+                        continue;
+                    REAL *grad = grad_logits + (t * D + d) * U + start;
+                    for (int64_t k = 0; k < n; k++)
+                        grad[k] = weight[t][k] * total[k] * (grad[k] - mean[k]) * rate;
+                }
+            }
+        }
+    }
+}
+
+EXPORT void NAME(gradient)(const REAL *logits, const REAL *noise, const uint8_t *mask, const uint8_t *chosen,
+                           const REAL *centers, const REAL *precisions, const REAL *first, const REAL *second,
+                           const REAL *zeroth, REAL rate, REAL *grad_logits, REAL *grad_centers,
+                           REAL *grad_precisions, int64_t T, int64_t D, int64_t U, int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++)
+        NAME(gradient_rows)(logits, noise, mask, chosen, centers, precisions, first, second, zeroth, rate, grad_logits,
+                            grad_centers, grad_precisions, T, D, U, D * part / threads, D * (part + 1) / threads);
+}
+
+/* Values that no term covers: count, mean and sum of squared deviations of {x[b,d] : min_t distance > limit}
+ * for every attribute, by Welford's updates. Sets come term-major (T x D). */
+CLONES static void NAME(uncovered_columns)(const REAL *x, const REAL *centers, const REAL *precisions,
+                                           const uint8_t *mask, REAL limit, REAL *count, REAL *mean, REAL *m2,
+                                           int64_t B, int64_t D, int64_t T, int64_t first, int64_t last)
+{
+    for (int64_t start = first; start < last; start += BLOCK) {
+        const int64_t n = MIN(BLOCK, last - start);
+        REAL counts[BLOCK] = {0}, means[BLOCK] = {0}, squares[BLOCK] = {0};
+        for (int64_t b = 0; b < B; b++) {
+            const REAL *value = x + b * D + start;
+            REAL nearest[BLOCK];
+            for (int64_t k = 0; k < BLOCK; k++)
+                nearest[k] = INFINITY;
+            for (int64_t t = 0; t < T; t++) {
+                const int64_t at = t * D + start;
+                for (int64_t k = 0; k < n; k++) {
+                    const REAL difference = value[k] - centers[at + k];
+                    const REAL distance = mask[at + k] ? difference * difference * precisions[at + k] : INFINITY;
+                    nearest[k] = distance < nearest[k] ? distance : nearest[k];
+                }
+            }
+            for (int64_t k = 0; k < n; k++) {
+                const REAL fails = nearest[k] > limit ? (REAL)1 : (REAL)0;
+                counts[k] += fails;
+                const REAL delta = fails * (value[k] - means[k]);
+                means[k] += delta / (counts[k] > 1 ? counts[k] : 1);
+                squares[k] += delta * (value[k] - means[k]);
+            }
+        }
+        memcpy(count + start, counts, (size_t)n * sizeof(REAL));
+        memcpy(mean + start, means, (size_t)n * sizeof(REAL));
+        memcpy(m2 + start, squares, (size_t)n * sizeof(REAL));
+    }
+}
+
+EXPORT void NAME(uncovered)(const REAL *x, const REAL *centers, const REAL *precisions, const uint8_t *mask,
+                            REAL limit, REAL *count, REAL *mean, REAL *m2, int64_t B, int64_t D, int64_t T,
+                            int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++)
+        NAME(uncovered_columns)(x, centers, precisions, mask, limit, count, mean, m2, B, D, T, D * part / threads,
+                                D * (part + 1) / threads);
+}
+
+#undef LANES
+#undef TILE

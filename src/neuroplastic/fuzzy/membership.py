@@ -1,0 +1,65 @@
+"""Gaussian fuzzy sets in log space (Eq. 2), and which inputs they leave uncovered.
+
+Sets are tables of shape (D, T): `centers`, `precisions = 1 / (2 widths**2)` and `mask`, which says which exist.
+All work goes term by term, so no tensor of shape (B, D, T) is made.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from . import kernel
+from .welford import Moments
+
+# Widths are positive by construction: stored raw, read as floor + softplus(raw).
+WIDTH_FLOOR = 1e-4
+
+
+def widths_from_raw(raw: Tensor) -> Tensor:
+    """Widths as the network uses them: `floor + softplus(raw)`."""
+    return WIDTH_FLOOR + F.softplus(raw)
+
+
+def raw_from_widths(widths: Tensor) -> Tensor:
+    """The raw values whose widths these are; widths below twice the floor are raised to it."""
+    excess = (widths - WIDTH_FLOOR).clamp_min(WIDTH_FLOOR)
+    return excess + torch.log(-torch.expm1(-excess))
+
+
+def precisions_from_widths(widths: Tensor) -> Tensor:
+    """`1 / (2 sigma**2)`, the factor of the squared distance in the log-membership."""
+    return 0.5 / widths.square()
+
+
+def input_limit(dtype: torch.dtype) -> float:
+    """Inputs beyond this magnitude are treated as lying on it: their squares still fit the number format."""
+    return float(torch.finfo(dtype).max ** 0.25)
+
+
+def log_membership(x: Tensor, centers: Tensor, precisions: Tensor, term: int) -> Tensor:
+    """Log-membership of x (B, D) in the `term`-th set of each attribute, (B, D)."""
+    return -(x - centers[:, term]).square() * precisions[:, term]
+
+
+def uncovered(x: Tensor, centers: Tensor, precisions: Tensor, mask: Tensor, epsilon: float) -> Moments:
+    """Count, mean and squared deviations, each (D,), of the values with `max_j mu[b,i,j] < epsilon`."""
+    limit = -math.log(epsilon)
+    x, centers, precisions = x.detach(), centers.detach(), precisions.detach()
+    if kernel.serves(x):
+        return Moments(*kernel.uncovered(x.contiguous(), centers, precisions, mask, limit))
+    nearest = torch.full_like(x, math.inf)
+    for term in range(centers.shape[1]):
+        reach = -log_membership(x, centers, precisions, term)
+        nearest = torch.minimum(nearest, reach.masked_fill_(~mask[:, term], math.inf))
+    return Moments.of(x, nearest > limit)
+
+
+def cardinality(x: Tensor, centers: Tensor, precisions: Tensor) -> Tensor:
+    """Scalar cardinality of every set over the batch (Appendix A): `S[i,j] = sum_b mu[b,i,j]`, (D, T)."""
+    terms = range(centers.shape[1])
+    sums = [log_membership(x, centers, precisions, term).exp_().sum(dim=0) for term in terms]
+    return torch.stack(sums, dim=1)

@@ -1,0 +1,56 @@
+"""Gumbel noise as a function of a seed and a position.
+
+A counter-based generator (SplitMix64) instead of a stream: the same seed gives the same noise on every device,
+with and without the compiled kernel, and the noise of one slot does not depend on which others are in use. So a
+term that is born finds noise of its own while all other noise stays as it was.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from . import kernel
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_FIRST = 0xBF58476D1CE4E5B9
+_SECOND = 0x94D049BB133111EB
+_WORD = 2**64
+
+
+def _signed(value: int) -> int:
+    """The same 64 bits, read as a signed integer (PyTorch multiplies those modulo 2**64)."""
+    value %= _WORD
+    return value - _WORD if value >= _WORD // 2 else value
+
+
+def mix(seed: int, position: int) -> int:
+    """One SplitMix64 output: an unsigned 64-bit integer that depends on both arguments."""
+    z = (seed + (position + 1) * _GOLDEN) % _WORD
+    z = (z ^ (z >> 30)) * _FIRST % _WORD
+    z = (z ^ (z >> 27)) * _SECOND % _WORD
+    return z ^ (z >> 31)
+
+
+def _shifted(z: Tensor, bits: int) -> Tensor:
+    """Logical (zero-filling) shift to the right of signed 64-bit integers."""
+    return (z >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def uniform(seed: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
+    """Uniform float32 numbers in (0, 1), never 0 or 1: element i is a function of `seed` and i alone."""
+    if kernel.serves(torch.empty(0, device=device)):
+        return kernel.uniform(seed, shape)
+    count = 1
+    for size in shape:
+        count *= size
+    z = torch.arange(1, count + 1, device=device) * _signed(_GOLDEN) + _signed(seed)
+    z = (z ^ _shifted(z, 30)) * _signed(_FIRST)
+    z = (z ^ _shifted(z, 27)) * _signed(_SECOND)
+    z = _shifted(z ^ _shifted(z, 31), 41)
+    return ((z.to(torch.float32) + 0.5) * 2.0**-23).view(shape)
+
+
+def gumbel(seed: int, shape: tuple[int, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Gumbel(0, 1) noise, `-log(-log(uniform))`."""
+    return uniform(seed, shape, device).to(dtype).log_().neg_().log_().neg_()

@@ -1,0 +1,236 @@
+"""The IF side of a neuro-fuzzy network: fuzzy sets, the rules' choice among them, and log-firing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import ConfigError, InputError
+from ..fuzzy.log_firing import Chosen, choose_terms, log_firing
+from ..fuzzy.membership import input_limit, precisions_from_widths, raw_from_widths, widths_from_raw
+from ..fuzzy.noise import gumbel, mix
+from ..fuzzy.selection import Selection, frequent_terms, hard_choice
+from .neurogenesis import Growth, Neurogenesis, Statistics, observe
+
+Range = tuple[float, float] | tuple[Sequence[float], Sequence[float]]
+
+# Neighbouring first sets cross at membership 0.5: width = spacing / (2 sqrt(2 ln 2)).
+CROSSING = 2.3548200450309493
+
+
+class Antecedent(nn.Module):
+    """Sets with room for `max_terms` per attribute, and logits that say which one each rule uses.
+
+    Parameters have their full size from the start; a birth fills a masked slot in place. So optimizers,
+    data-parallel training, compilation and `state_dict` need nothing special.
+    """
+
+    term_mask: Tensor
+    noise_seed: Tensor
+
+    def __init__(
+        self,
+        attributes: int,
+        rules: int,
+        *,
+        terms: int,
+        max_terms: int,
+        selection: Selection,
+        neurogenesis: Neurogenesis | None,
+        input_range: Range,
+        device: torch.device | str | None,
+        dtype: torch.dtype | None,
+    ) -> None:
+        super().__init__()
+        self.rules, self.max_terms = rules, max_terms
+        self.selection, self.neurogenesis = selection, neurogenesis
+        like = torch.empty(0, device=device, dtype=dtype)
+        # Xavier normal, for a layer with the attributes coming in and the rules going out.
+        self.logit_deviation = (2 / (attributes + rules)) ** 0.5
+        self.logits = nn.Parameter(
+            like.new_empty(max_terms, attributes, rules).normal_(0, self.logit_deviation)
+        )
+        centers, widths = first_sets(attributes, terms, max_terms, input_range)
+        self.centers = nn.Parameter(centers.to(like))
+        self.raw_widths = nn.Parameter(raw_from_widths(widths).to(like))
+        self.register_buffer("term_mask", (torch.arange(max_terms) < terms).repeat(attributes, 1).to(like.device))
+        # Drawn once from torch's generator; all later randomness is a function of it and of counters.
+        seed = torch.randint(2**62, (1,)).to(like.device)
+        self.register_buffer("noise_seed", seed)
+        self.statistics = Statistics(attributes, torch.empty(0, device=device, dtype=_computing(like.dtype)))
+        self.growth = Growth()
+        self.passes = 0
+        self._noise: tuple[object, Tensor] | None = None
+        self._cache: tuple[object, Chosen] | None = None
+
+    @property
+    def widths(self) -> Tensor:
+        """Widths of the sets, (D, T), positive by construction."""
+        return widths_from_raw(self.raw_widths)
+
+    def precisions(self) -> Tensor:
+        """`1 / (2 widths**2)`, (D, T), in the precision that is computed in."""
+        return precisions_from_widths(widths_from_raw(self.raw_widths.to(_computing(self.raw_widths.dtype))))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Log-firing as a sum (Eq. 6), after advancing noise and growth by one pass in training mode."""
+        if self.training and len(x):
+            self._advance(x.detach())
+        return self.log_firing(x)
+
+    @torch.compiler.disable
+    def _advance(self, x: Tensor) -> None:
+        self.passes += 1
+        if self.neurogenesis is not None:
+            observe(self, self.neurogenesis, bounded(x, self))
+
+    def log_firing(self, x: Tensor) -> Tensor:
+        """Log-firing of the rules (Eq. 6) under the current choice of premises; changes nothing."""
+        x = bounded(x, self)
+        centers, precisions = self.centers.to(x.dtype), self.precisions()
+        logits, mask, noise = self.logits.to(x.dtype), self.term_mask, self.noise()
+        if self.training:
+            if self.selection.constraint > 0 and self.selection.estimator == "stge" and len(x):
+                percentile = self.selection.constraint
+                mask = frequent_terms(x.detach(), centers.detach(), precisions.detach(), mask, percentile)
+            else:
+                mask = mask.clone()  # a birth after this pass must not reach into its backward pass
+            chosen = choose_terms(logits, noise, mask, centers, precisions)
+        else:
+            chosen = self._settled(logits, centers, precisions)
+        return log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=self.selection.rate)
+
+    def premises(self) -> Tensor:
+        """The term each rule uses of each attribute, (U, D), as in evaluation."""
+        return hard_choice(self.logits.detach(), None, self.term_mask.t().unsqueeze(-1)).t().contiguous()
+
+    @property
+    def draw(self) -> int:
+        """Number of the noise draw in force: one draw serves `noise_hold` passes."""
+        return max(self.passes - 1, 0) // self.selection.noise_hold
+
+    @torch.compiler.disable
+    def noise(self) -> Tensor | None:
+        """The Gumbel noise in force, (T, D, U), or None where there is none (evaluation, STE)."""
+        if not self.training or self.selection.estimator == "ste":
+            return None
+        draw = self.draw
+        logits = self.logits
+        key = (draw, self.noise_seed._version, self.noise_seed.data_ptr(), logits.device, logits.dtype)
+        if self._noise is None or self._noise[0] != key:
+            self._noise = None  # free the old draw before making the new one
+            seed = mix(int(self.noise_seed), draw)
+            dtype = _computing(logits.dtype)
+            self._noise = key, gumbel(seed, tuple(logits.shape), logits.device, dtype)
+        return self._noise[1]
+
+    @torch.compiler.disable
+    def _settled(self, logits: Tensor, centers: Tensor, precisions: Tensor) -> Chosen:
+        """The choice of evaluation, made once and kept until a parameter changes."""
+        key = self._fingerprint()
+        if self._cache is None or self._cache[0] != key:
+            self._cache = key, choose_terms(logits, None, self.term_mask, centers, precisions)
+        return self._cache[1]
+
+    def _fingerprint(self) -> object:
+        """Differs whenever sets or choice differ: versions see every in-place change that autograd sees, and the
+        sums see writes through `.data`, which some target-network and averaging loops use."""
+        tensors = (self.logits, self.centers, self.raw_widths, self.term_mask)
+        seen = [(tensor._version, tensor.data_ptr(), tensor.dtype, tensor.device) for tensor in tensors]
+        flat = self.logits.detach().view(-1)
+        sample = flat[:: max(1, flat.numel() // 4096)]
+        sums = torch.stack([sample.sum(), self.centers.detach().sum(), self.raw_widths.detach().sum()])
+        return seen, sums.tolist()
+
+    @torch.no_grad()
+    def place_sets(self, centers: Tensor, widths: Tensor, term_mask: Tensor | None = None) -> None:
+        """Set centres and widths, (D, T) each, in place; without a mask, all of them exist."""
+        shape = tuple(self.centers.shape)
+        mask = torch.ones(shape, dtype=torch.bool) if term_mask is None else torch.as_tensor(term_mask)
+        for name, tensor in (("centers", centers), ("widths", widths), ("term_mask", mask)):
+            if tuple(tensor.shape) != shape:
+                raise ConfigError(f"{name} must have shape {shape} (attributes, max_terms), got {tuple(tensor.shape)}")
+        if not bool(mask.any(dim=1).all()):
+            raise ConfigError("term_mask must leave every attribute at least one term")
+        if not bool((widths[mask] > 0).all()):
+            raise ConfigError("widths must be above 0 wherever a term exists")
+        mask = mask.to(self.term_mask)
+        self.centers.copy_(torch.where(mask, centers.to(self.centers), self.centers))
+        raw = raw_from_widths(widths.to(self.statistics.mean)).to(self.raw_widths)
+        self.raw_widths.copy_(torch.where(mask, raw, self.raw_widths))
+        self.term_mask.copy_(mask)
+
+    def add_sets(
+        self, attributes: Tensor, terms: Tensor, centers: Tensor, widths: Tensor, logits: Tensor
+    ) -> None:
+        """Fill free slots. Writes through `.data`: a graph waiting for its backward pass leaves these slots out,
+        so it stays valid, and autograd is not told of a change that does not concern it."""
+        self.centers.data[attributes, terms] = centers.to(self.centers)
+        self.raw_widths.data[attributes, terms] = raw_from_widths(widths).to(self.raw_widths)
+        self.logits.data[terms, attributes] = logits.to(self.logits)
+        self.term_mask[attributes, terms] = True
+
+    def get_extra_state(self) -> Tensor:
+        """Counters and birth records as JSON in a byte tensor, which every tensor format can hold."""
+        text = json.dumps({"passes": self.passes, **self.growth.as_dict()})
+        return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).clone()
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Take over what `get_extra_state` gave."""
+        saved = json.loads(bytes(state.cpu().tolist()).decode())
+        self.passes = int(saved["passes"])
+        self.growth.restore(saved)
+
+
+def _computing(dtype: torch.dtype) -> torch.dtype:
+    """Half precisions have too few digits for squared distances: compute in single precision."""
+    return dtype if dtype in (torch.float32, torch.float64) else torch.float32
+
+
+def bounded(x: Tensor, antecedent: Antecedent) -> Tensor:
+    """The input in the precision that is computed in, its magnitude bounded so that its square is finite."""
+    x = x.to(_computing(antecedent.centers.dtype))
+    limit = input_limit(x.dtype)
+    return x.clamp(-limit, limit)
+
+
+def check_input(x: Tensor, attributes: int) -> None:
+    """Raise an InputError unless x is (B, D), floating and finite."""
+    if not isinstance(x, Tensor):
+        raise InputError(f"x must be a torch tensor, got {type(x).__name__}; use torch.as_tensor(x)")
+    if x.dim() != 2 or x.shape[1] != attributes:
+        raise InputError(f"x must have {attributes} columns (one per attribute), got shape {tuple(x.shape)}")
+    if not x.is_floating_point():
+        raise InputError(f"x must be floating point, got {x.dtype}; use x.float()")
+    if not torch.compiler.is_compiling() and not torch.jit.is_tracing():
+        total = x.detach().sum()
+        # A finite sum proves finite entries; only a sum that overflowed or met a NaN needs a closer look.
+        if not bool(torch.isfinite(total)):
+            finite = torch.isfinite(x.detach())
+            if not bool(finite.all()):
+                row, column = (~finite).nonzero()[0].tolist()
+                raise InputError(f"x must be finite, got {float(x[row, column])} at row {row}, column {column}")
+
+
+def first_sets(attributes: int, terms: int, max_terms: int, input_range: Range) -> tuple[Tensor, Tensor]:
+    """Centres spread evenly over the range and widths at which neighbours cross at 0.5; free slots at its middle."""
+    try:
+        low, high = (torch.as_tensor(end, dtype=torch.float64) for end in input_range)
+        low, high = (end.expand(attributes) for end in (low, high))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ConfigError(
+            f"input_range must be (low, high): two numbers, or two sequences of {attributes} numbers"
+        ) from error
+    if not bool((torch.isfinite(low) & torch.isfinite(high) & (low <= high)).all()):
+        raise ConfigError(f"input_range must be finite with low <= high, got {input_range!r}")
+    middle, extent = (low + high) / 2, high - low
+    centers = middle.unsqueeze(1).repeat(1, max_terms)
+    if terms > 1:
+        steps = torch.linspace(0, 1, terms, dtype=torch.float64)
+        centers[:, :terms] = low.unsqueeze(1) + extent.unsqueeze(1) * steps
+    # A range of no extent (an attribute that never varies) still gets sets of a usable width.
+    spacing = torch.where(extent > 0, extent / max(terms - 1, 1), torch.ones_like(extent))
+    return centers, (spacing / CROSSING).unsqueeze(1).repeat(1, max_terms)

@@ -1,0 +1,195 @@
+"""The THEN side of a neuro-fuzzy network: what each rule decides, and how decisions make the output."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import ConfigError, at_least, choose
+from ..fuzzy import consequents as decide
+from ..fuzzy.membership import raw_from_widths, widths_from_raw
+from ..fuzzy.noise import gumbel, mix
+from ..fuzzy.selection import Selection, hard_choice, straight_through
+from .antecedent import CROSSING
+
+_STARTS = ("normal", "zeros")
+
+
+@dataclass(frozen=True)
+class Affine:
+    """First order: every rule has a linear function of the inputs; U * O * D weights."""
+
+    init: str = field(default="normal", metadata={"help": "start of the weights: 'normal' or 'zeros'"})
+
+    def __post_init__(self) -> None:
+        choose("consequent.init", self.init, _STARTS)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Zero order: every rule has one number per output."""
+
+    init: str = field(default="normal", metadata={"help": "start of the numbers: 'normal' or 'zeros'"})
+
+    def __post_init__(self) -> None:
+        choose("consequent.init", self.init, _STARTS)
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """First order through a projection that all rules share: D * rank + U * O * rank weights."""
+
+    rank: int = field(default=8, metadata={"help": "columns of the shared projection"})
+    init: str = field(default="normal", metadata={"help": "start of the weights: 'normal' or 'zeros'"})
+
+    def __post_init__(self) -> None:
+        at_least("consequent.rank", self.rank, 1)
+        choose("consequent.init", self.init, _STARTS)
+
+
+@dataclass(frozen=True)
+class Mamdani:
+    """Fuzzy output sets, of which every rule chooses one per output, learned like its premises."""
+
+    terms: int = field(default=5, metadata={"help": "fuzzy sets of each output"})
+    defuzzifier: str = field(default="height", metadata={"help": "'height' method or centre of 'area'"})
+    output_range: tuple[float, float] = field(
+        default=(-1.0, 1.0), metadata={"help": "where the centres of the output sets lie at first"}
+    )
+
+    def __post_init__(self) -> None:
+        at_least("consequent.terms", self.terms, 1)
+        choose("consequent.defuzzifier", self.defuzzifier, ("height", "area"))
+        low, high = self.output_range
+        if not -float("inf") < low < high < float("inf"):
+            raise ConfigError(f"consequent.output_range must be finite with low < high, got {self.output_range!r}")
+
+
+ConsequentConfig = Affine | Constant | LowRank | Mamdani
+BY_NAME: dict[str, type[ConsequentConfig]] = {
+    "affine": Affine,
+    "constant": Constant,
+    "low_rank": LowRank,
+    "mamdani": Mamdani,
+}
+
+
+class Consequent(nn.Module, ABC):
+    """Decisions of the rules.
+
+    `forward(x, firing, draw)` gives the output (B, O) from x (B, D), firing (B, U) and the number of the noise
+    draw in force, which matters only to consequents that choose.
+    """
+
+    @abstractmethod
+    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+        """Firing-weighted sum of the rules' decisions."""
+
+
+def _started(tensor: Tensor, init: str, deviation: float) -> nn.Parameter:
+    return nn.Parameter(tensor.zero_() if init == "zeros" else tensor.normal_(0, deviation))
+
+
+class AffineConsequent(Consequent):
+    """`W_u x + b_u` with weight (U, O, D) and bias (U, O)."""
+
+    def __init__(self, config: Affine, attributes: int, outputs: int, rules: int, like: Tensor) -> None:
+        super().__init__()
+        self.weight = _started(like.new_empty(rules, outputs, attributes), config.init, attributes**-0.5)
+        self.bias = _started(like.new_empty(rules, outputs), config.init, 0.1)
+
+    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+        """See `Consequent`."""
+        return decide.affine(x, firing, self.weight.to(x.dtype), self.bias.to(x.dtype))
+
+
+class ConstantConsequent(Consequent):
+    """`b_u` with bias (U, O)."""
+
+    def __init__(self, config: Constant, outputs: int, rules: int, like: Tensor) -> None:
+        super().__init__()
+        self.bias = _started(like.new_empty(rules, outputs), config.init, 1.0)
+
+    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+        """See `Consequent`."""
+        return decide.constant(firing, self.bias.to(x.dtype))
+
+
+class LowRankConsequent(Consequent):
+    """`W_u P^T x + b_u` with projection P (D, R), weight (U, O, R) and bias (U, O)."""
+
+    def __init__(self, config: LowRank, attributes: int, outputs: int, rules: int, like: Tensor) -> None:
+        super().__init__()
+        self.projection = _started(like.new_empty(attributes, config.rank), "normal", attributes**-0.5)
+        self.weight = _started(like.new_empty(rules, outputs, config.rank), config.init, config.rank**-0.5)
+        self.bias = _started(like.new_empty(rules, outputs), config.init, 0.1)
+
+    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+        """See `Consequent`."""
+        projected = x @ self.projection.to(x.dtype)
+        return decide.affine(projected, firing, self.weight.to(x.dtype), self.bias.to(x.dtype))
+
+
+class MamdaniConsequent(Consequent):
+    """Output sets (O, V) and, per output and rule, logits (V, O, U) that choose among them."""
+
+    noise_seed: Tensor
+
+    def __init__(self, config: Mamdani, selection: Selection, outputs: int, rules: int, like: Tensor) -> None:
+        super().__init__()
+        self.config, self.selection = config, selection
+        low, high = config.output_range
+        centers = torch.linspace(low, high, config.terms) if config.terms > 1 else torch.tensor([(low + high) / 2])
+        widths = torch.full((outputs, config.terms), (high - low) / max(config.terms - 1, 1) / CROSSING)
+        self.output_centers = nn.Parameter(centers.repeat(outputs, 1).to(like))
+        self.raw_output_widths = nn.Parameter(raw_from_widths(widths).to(like))
+        deviation = (2 / (outputs + rules)) ** 0.5
+        self.conclusion_logits = nn.Parameter(like.new_empty(config.terms, outputs, rules).normal_(0, deviation))
+        self.register_buffer("noise_seed", torch.randint(2**62, (1,)).to(like.device))
+
+    @property
+    def output_widths(self) -> Tensor:
+        """Widths of the output sets, (O, V)."""
+        return widths_from_raw(self.raw_output_widths)
+
+    def conclusions(self) -> Tensor:
+        """The output set each rule concludes, (U, O), as in evaluation."""
+        return hard_choice(self.conclusion_logits.detach(), None, None).t().contiguous()
+
+    @torch.compiler.disable
+    def conclusion_noise(self, draw: int) -> Tensor | None:
+        """The Gumbel noise in force, (V, O, U), or None where there is none (evaluation, STE)."""
+        if not self.training or self.selection.estimator == "ste":
+            return None
+        logits = self.conclusion_logits
+        return gumbel(mix(int(self.noise_seed), draw), tuple(logits.shape), logits.device, logits.dtype)
+
+    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+        """See `Consequent`."""
+        noise = self.conclusion_noise(draw)
+        chosen = straight_through(self.conclusion_logits, noise, self.selection.rate).to(x.dtype)
+        centers, widths = self.output_centers.to(x.dtype), self.output_widths.to(x.dtype)
+        if self.config.defuzzifier == "height":
+            return decide.defuzzified(firing, torch.einsum("vou,ov->uo", chosen, centers), None)
+        moment = torch.einsum("vou,ov->uo", chosen, widths * centers)
+        return decide.defuzzified(firing, moment, torch.einsum("vou,ov->uo", chosen, widths))
+
+
+def build_consequent(
+    config: str | ConsequentConfig, selection: Selection, attributes: int, outputs: int, rules: int, like: Tensor
+) -> tuple[ConsequentConfig, Consequent]:
+    """The configuration in full, and the module it describes."""
+    if isinstance(config, str):
+        config = BY_NAME[choose("consequent", config, BY_NAME)]()
+    if isinstance(config, Affine):
+        return config, AffineConsequent(config, attributes, outputs, rules, like)
+    if isinstance(config, Constant):
+        return config, ConstantConsequent(config, outputs, rules, like)
+    if isinstance(config, LowRank):
+        return config, LowRankConsequent(config, attributes, outputs, rules, like)
+    if isinstance(config, Mamdani):
+        return config, MamdaniConsequent(config, selection, outputs, rules, like)
+    raise ConfigError(f"consequent must be one of {', '.join(map(repr, BY_NAME))} or a configuration, got {config!r}")

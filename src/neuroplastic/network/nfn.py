@@ -1,0 +1,272 @@
+"""The neuro-fuzzy network: an ordinary PyTorch module whose rules are learned and whose fuzzy sets are born."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import ConfigError, at_least, choose
+from ..fuzzy.firing import Firing, entmax, layer_norm, with_certainty
+from ..fuzzy.selection import Selection
+from .antecedent import Antecedent, Range, bounded, check_input
+from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
+from .neurogenesis import Birth, Neurogenesis, Statistics
+
+_SELECTION, _FIRING, _NEUROGENESIS = Selection(), Firing(), Neurogenesis()
+
+
+class NeuroFuzzyNetwork(nn.Module):
+    """A Takagi-Sugeno-Kang (or Mamdani) network of `rules` IF-THEN rules, (B, in_features) to (B, out_features).
+
+    Each rule reads "IF x_1 is A AND x_2 is B AND ... THEN ...": one fuzzy set per attribute, chosen by gradient
+    (`selection`), combined and normalised (`firing`), decided (`consequent`). Sets are shared by the rules and
+    are born where inputs are not covered (`neurogenesis`). Half-precision networks and inputs are computed in
+    single precision; the output then has the input's type.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        rules: int,
+        *,
+        terms: int = 3,
+        max_terms: int = 8,
+        selection: Selection = _SELECTION,
+        firing: Firing = _FIRING,
+        consequent: str | ConsequentConfig = "affine",
+        neurogenesis: Neurogenesis | None = _NEUROGENESIS,
+        input_range: Range = (0.0, 1.0),
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.in_features = at_least("in_features", in_features, 1)
+        self.out_features = at_least("out_features", out_features, 1)
+        self.rules = at_least("rules", rules, 1)
+        self.terms, self.max_terms = at_least("terms", terms, 1), at_least("max_terms", max_terms, 1)
+        if terms > max_terms:
+            raise ConfigError(f"terms must be at most max_terms, got terms={terms}, max_terms={max_terms}")
+        for name, part, kind in (("selection", selection, Selection), ("firing", firing, Firing)):
+            if not isinstance(part, kind):
+                raise ConfigError(f"{name} must be a npl.{kind.__name__}, got {part!r}")
+        if not (neurogenesis is None or isinstance(neurogenesis, Neurogenesis)):
+            raise ConfigError(f"neurogenesis must be a npl.Neurogenesis or None, got {neurogenesis!r}")
+        self.selection, self.firing_config, self.neurogenesis = selection, firing, neurogenesis
+        self.input_range = input_range
+        self.antecedent = Antecedent(
+            in_features,
+            rules,
+            terms=terms,
+            max_terms=max_terms,
+            selection=selection,
+            neurogenesis=neurogenesis,
+            input_range=input_range,
+            device=device,
+            dtype=dtype,
+        )
+        like = torch.empty(0, device=device, dtype=dtype)
+        if like.dtype not in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+            raise ConfigError(f"dtype must be a real floating type, got {like.dtype}")
+        self.consequent_config, self.consequent = build_consequent(
+            consequent, selection, in_features, out_features, rules, like
+        )
+        self.kappa = nn.Parameter(like.new_ones(rules)) if firing.layer_norm else None
+        self.beta = nn.Parameter(like.new_zeros(rules)) if firing.layer_norm else None
+        self.certainty = nn.Parameter(like.new_ones(rules)) if firing.certainty else None
+        self.raw_alpha = nn.Parameter(like.new_zeros(())) if firing.alpha == "learn" else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The output, (B, out_features). In training mode this counts as one training batch."""
+        check_input(x, self.in_features)
+        with torch.autocast(x.device.type, enabled=False):
+            firing = self._firing_levels(self.antecedent(x))
+            y: Tensor = self.consequent(x.to(firing.dtype), firing, self.antecedent.draw)
+        return y.to(x.dtype) if x.dtype in (torch.float16, torch.bfloat16) else y
+
+    def log_firing(self, x: Tensor) -> Tensor:
+        """Log-firing of each rule, (B, U): the sum (Eq. 6) or mean (Eq. 12) over attributes. Changes nothing."""
+        check_input(x, self.in_features)
+        with torch.autocast(x.device.type, enabled=False):
+            return self._reduced(self.antecedent.log_firing(x))
+
+    def firing(self, x: Tensor) -> Tensor:
+        """Firing level of each rule, (B, U), non-negative with rows that sum to 1. Changes nothing."""
+        check_input(x, self.in_features)
+        with torch.autocast(x.device.type, enabled=False):
+            return self._firing_levels(self.antecedent.log_firing(x))
+
+    def _reduced(self, sums: Tensor) -> Tensor:
+        return sums / self.in_features if self.firing_config.reduce == "mean" else sums
+
+    def _firing_levels(self, sums: Tensor) -> Tensor:
+        levels = self._reduced(sums)
+        if self.kappa is not None and self.beta is not None:
+            levels = layer_norm(levels, self.kappa.to(levels.dtype), self.beta.to(levels.dtype))
+        if self.certainty is not None and self.firing_config.certainty is not None:
+            levels = with_certainty(levels, self.certainty.to(levels.dtype), self.firing_config.certainty)
+        alpha = self.alpha
+        return entmax(levels, alpha.to(levels.dtype) if isinstance(alpha, Tensor) else alpha)
+
+    @property
+    def alpha(self) -> float | Tensor:
+        """The alpha of entmax: fixed, or, when learned, a tensor within (1, 2) that starts at 1.5."""
+        if self.raw_alpha is not None:
+            return 1 + torch.sigmoid(self.raw_alpha)
+        assert not isinstance(self.firing_config.alpha, str)
+        return float(self.firing_config.alpha)
+
+    @property
+    def centers(self) -> nn.Parameter:
+        """Centres of the fuzzy sets, (D, T); `term_mask` says which exist."""
+        return self.antecedent.centers
+
+    @property
+    def widths(self) -> Tensor:
+        """Widths of the fuzzy sets, (D, T), always above 0."""
+        return self.antecedent.widths
+
+    @property
+    def term_mask(self) -> Tensor:
+        """Which of the (D, T) fuzzy sets exist."""
+        return self.antecedent.term_mask
+
+    @property
+    def logits(self) -> nn.Parameter:
+        """The relaxed choice of premises, (T, D, U)."""
+        return self.antecedent.logits
+
+    @property
+    def statistics(self) -> Statistics:
+        """Running count, mean and squared deviations of the values that no set covered."""
+        return self.antecedent.statistics
+
+    @property
+    def births(self) -> list[Birth]:
+        """The fuzzy sets that were born: when, where, and how many observations asked for each."""
+        return list(self.antecedent.growth.births)
+
+    @property
+    def weight(self) -> nn.Parameter:
+        """Weights of the consequents: (U, O, D), or (U, O, R) in the low-rank form."""
+        return self._part("weight")
+
+    @property
+    def bias(self) -> nn.Parameter:
+        """Biases of the consequents, (U, O)."""
+        return self._part("bias")
+
+    @property
+    def projection(self) -> nn.Parameter:
+        """The projection that low-rank consequents share, (D, R)."""
+        return self._part("projection")
+
+    @property
+    def output_centers(self) -> nn.Parameter:
+        """Centres of the Mamdani output sets, (O, V)."""
+        return self._part("output_centers")
+
+    @property
+    def output_widths(self) -> Tensor:
+        """Widths of the Mamdani output sets, (O, V)."""
+        return self._mamdani().output_widths
+
+    @property
+    def conclusion_logits(self) -> nn.Parameter:
+        """The relaxed choice of Mamdani conclusions, (V, O, U)."""
+        return self._part("conclusion_logits")
+
+    def _part(self, name: str) -> nn.Parameter:
+        part: nn.Parameter | None = dict(self.consequent.named_parameters()).get(name)
+        if part is None:
+            raise AttributeError(f"a {type(self.consequent_config).__name__} consequent has no {name!r}")
+        return part
+
+    def _mamdani(self) -> MamdaniConsequent:
+        if not isinstance(self.consequent, MamdaniConsequent):
+            raise AttributeError(f"a {type(self.consequent_config).__name__} consequent has no output sets")
+        return self.consequent
+
+    def premises(self) -> Tensor:
+        """The term each rule uses of each attribute, (U, D) integers, as in evaluation."""
+        return self.antecedent.premises()
+
+    def conclusions(self) -> Tensor:
+        """The Mamdani output set each rule concludes, (U, O) integers, as in evaluation."""
+        return self._mamdani().conclusions()
+
+    def noise(self) -> Tensor:
+        """The Gumbel noise in force, (T, D, U); zeros in evaluation mode and with STE."""
+        noise = self.antecedent.noise()
+        return torch.zeros_like(self.logits) if noise is None else noise
+
+    def conclusion_noise(self) -> Tensor:
+        """The Gumbel noise on the Mamdani conclusions, (V, O, U); zeros in evaluation mode and with STE."""
+        noise = self._mamdani().conclusion_noise(self.antecedent.draw)
+        return torch.zeros_like(self.conclusion_logits) if noise is None else noise
+
+    def place_sets(self, centers: Tensor, widths: Tensor, term_mask: Tensor | None = None) -> None:
+        """Set centres and widths, (D, T) each, in place; `term_mask` says which exist (default: all)."""
+        self.antecedent.place_sets(centers, widths, term_mask)
+
+    def covered(self, x: Tensor, epsilon: float | None = None) -> Tensor:
+        """Whether each value of x (B, D) reaches membership `epsilon` in some set; default: neurogenesis's."""
+        check_input(x, self.in_features)
+        if epsilon is None:
+            epsilon = (self.neurogenesis or _NEUROGENESIS).epsilon
+        x, precisions = bounded(x.detach(), self.antecedent), self.antecedent.precisions().detach()
+        reached = torch.zeros_like(x, dtype=torch.bool)
+        for term in range(self.max_terms):
+            distance = (x - self.centers.detach().to(x.dtype)[:, term]).square() * precisions[:, term]
+            reached |= (torch.exp(-distance) >= epsilon) & self.term_mask[:, term]
+        return reached
+
+    def config(self) -> dict[str, Any]:
+        """The constructor's arguments in a form that JSON can hold; `from_config` builds the same network."""
+        kinds = {kind: name for name, kind in BY_NAME.items()}
+        low, high = (torch.as_tensor(end, dtype=torch.float64).tolist() for end in self.input_range)
+        return {
+            "in_features": self.in_features,
+            "out_features": self.out_features,
+            "rules": self.rules,
+            "terms": self.terms,
+            "max_terms": self.max_terms,
+            "selection": asdict(self.selection),
+            "firing": asdict(self.firing_config),
+            "consequent": {"kind": kinds[type(self.consequent_config)], **asdict(self.consequent_config)},
+            "neurogenesis": None if self.neurogenesis is None else asdict(self.neurogenesis),
+            "input_range": [low, high],
+            "dtype": str(self.centers.dtype).removeprefix("torch."),
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> NeuroFuzzyNetwork:
+        """A new network from what `config` gave."""
+        fields = dict(config)
+        consequent = dict(fields.pop("consequent"))
+        kind = BY_NAME[choose("consequent", consequent.pop("kind"), BY_NAME)]
+        if "output_range" in consequent:
+            consequent["output_range"] = tuple(consequent["output_range"])
+        neurogenesis = fields.pop("neurogenesis")
+        return cls(
+            **{name: fields[name] for name in ("in_features", "out_features", "rules", "terms", "max_terms")},
+            selection=Selection(**fields["selection"]),
+            firing=Firing(**fields["firing"]),
+            consequent=kind(**consequent),
+            neurogenesis=None if neurogenesis is None else Neurogenesis(**neurogenesis),
+            input_range=tuple(fields["input_range"]),
+            dtype=getattr(torch, fields["dtype"]),
+        )
+
+    def extra_repr(self) -> str:
+        """One line on the shape of the network."""
+        sets = int(self.term_mask.sum())
+        return (
+            f"{self.in_features} attributes, {self.rules} rules, {self.out_features} outputs, "
+            f"{sets} fuzzy sets (room for {self.term_mask.numel()}), {len(self.antecedent.growth.births)} born"
+        )
+
+

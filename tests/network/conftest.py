@@ -1,0 +1,17 @@
+"""The two computation paths of the network: the fused kernel, and plain PyTorch."""
+
+import pytest
+
+from neuroplastic.fuzzy import kernel
+
+
+@pytest.fixture(scope="module", params=["fused", "eager"])
+def path(request):
+    """Run the test on the fused kernel, then on the eager path; of module scope so that Hypothesis accepts it."""
+    if request.param == "fused":
+        if not kernel.available():
+            pytest.skip("the fused kernel is not available on this machine, only the eager path is tested")
+        yield "fused"
+        return
+    with kernel.disabled():
+        yield "eager"
