@@ -55,6 +55,8 @@ class Setup:
         if mask is None:
             mask = random_mask(rng, shape)
         place(net, rng.normal(size=shape), rng.uniform(0.4, 2.0, size=shape), mask)
+        with torch.no_grad():
+            net.centers[~net.term_mask] = 1e3  # what a missing term holds must not matter
         for name in ("logits", "kappa", "beta", "certainty", "weight", "bias", "projection"):
             fill(getattr(net, name, None), rng)
         for name in ("output_centers", "conclusion_logits"):
@@ -62,7 +64,7 @@ class Setup:
         return net
 
     def oracle(self, net, x):
-        """Every step for `x` as float64 arrays: terms, log_firing, firing, output; with the net's own noise."""
+        """Every step for `x` in float64: terms, log_firing, firing, output; with the noise now in force."""
         x = array(x)
         mask, stochastic = array(net.term_mask), net.training and self.estimator == "stge"
         log_mu = reference.log_memberships(x, array(net.centers), array(net.widths))
@@ -80,7 +82,7 @@ class Setup:
             w = reference.layer_norm(w, array(net.kappa), array(net.beta))
         if self.certainty is not None:
             w = reference.certain(w, array(net.certainty), self.certainty)
-        return reference.entmax(w, float(net.alpha))
+        return reference.entmax(w, alpha_of(net))
 
     def decided(self, net, x, firing):
         """Steps 7 and 8 for the four kinds of consequent."""
@@ -106,6 +108,11 @@ def array(tensor):
     """A tensor as a NumPy array, floating ones in float64."""
     tensor = tensor.detach()
     return tensor.double().numpy() if tensor.is_floating_point() else tensor.numpy()
+
+
+def alpha_of(net):
+    """The alpha in force, fixed or learned, as a float."""
+    return float(net.alpha.detach()) if torch.is_tensor(net.alpha) else float(net.alpha)
 
 
 def random_mask(rng, shape):

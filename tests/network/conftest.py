@@ -7,7 +7,7 @@ from neuroplastic.fuzzy import kernel
 
 @pytest.fixture(scope="module", params=["fused", "eager"])
 def path(request):
-    """Run the test on the fused kernel, then on the eager path; of module scope so that Hypothesis accepts it."""
+    """Run the test on the fused kernel, then on the eager path; of module scope, as Hypothesis wants."""
     if request.param == "fused":
         if not kernel.available():
             pytest.skip("the fused kernel is not available on this machine, only the eager path is tested")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.random_network import Setup, array, place
+from tests import straightforward
+from tests.random_network import Setup, array, parameter_behind, place
 
 pytestmark = pytest.mark.usefixtures("path")
 
@@ -47,3 +48,24 @@ def test_single_precision_is_right_to_four_digits(width, shift_inputs, shift_cen
         assert actual.dtype == torch.float32
         largest = np.abs(expected).max(axis=1, keepdims=True)
         assert (np.abs(array(actual) - expected) <= 1e-4 * largest).all()
+
+
+@pytest.mark.parametrize("width", [0.01, 0.3])
+@pytest.mark.parametrize(("shift", "near"), [(0, False), (100, False), (100, True)])
+def test_single_precision_gradients_are_right_to_four_digits_of_the_largest(width, shift, near):
+    setup, net, x = case(width, shift, shift, near)
+    with torch.no_grad():
+        net.logits.mul_(1e-3)
+    net.train()(x)
+    x.requires_grad_()
+    upstream = torch.randn(3, setup.U)
+    raw = parameter_behind(net, net.widths)[1]
+    actual = torch.autograd.grad(net.log_firing(x), (net.logits, net.centers, raw, x), upstream)
+
+    exact = [t.detach().double().requires_grad_() for t in (x, net.centers, net.widths, net.logits)]
+    selection = net.noise().double(), net.term_mask, setup.estimator, setup.temperature
+    w = straightforward.log_firing(*exact, *selection)
+    by_x, by_centers, by_widths, by_logits = torch.autograd.grad(w, exact, upstream.double())
+    by_raw = torch.autograd.grad(net.widths, raw, by_widths.float())[0]
+    for ours, expected in zip(actual, (by_logits, by_centers, by_raw, by_x), strict=True):
+        assert (ours - expected).abs().max() <= 1e-4 * expected.abs().max()

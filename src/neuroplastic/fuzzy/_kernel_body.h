@@ -305,5 +305,41 @@ EXPORT void NAME(uncovered)(const REAL *x, const REAL *centers, const REAL *prec
                                 D * (part + 1) / threads);
 }
 
+/* 1.5-entmax of each row, whose greatest entry is 0: out = (x/2 - tau)_+^2 with tau such that the row sums to 1.
+ * The sum is convex and falling in tau and at least 1 at tau = -1, so Newton's steps from there never overshoot. */
+CLONES static void NAME(entmax15_rows)(const REAL *x, REAL *out, int64_t U, int64_t first, int64_t last)
+{
+    for (int64_t b = first; b < last; b++) {
+        const REAL *row = x + b * U;
+        REAL tau = -1;
+        for (int step = 0; step < 64; step++) {
+            REAL linear = 0, squares = 0;
+#pragma omp simd reduction(+ : linear, squares)
+            for (int64_t u = 0; u < U; u++) {
+                const REAL excess = row[u] * (REAL)0.5 - tau;
+                const REAL part = excess > 0 ? excess : 0;
+                linear += part;
+                squares += part * part;
+            }
+            const REAL next = tau + (squares - 1) / (2 * linear);
+            if (!(next > tau))
+                break;
+            tau = next;
+        }
+        for (int64_t u = 0; u < U; u++) {
+            const REAL excess = row[u] * (REAL)0.5 - tau;
+            const REAL part = excess > 0 ? excess : 0;
+            out[b * U + u] = part * part;
+        }
+    }
+}
+
+EXPORT void NAME(entmax15)(const REAL *x, REAL *out, int64_t B, int64_t U, int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++)
+        NAME(entmax15_rows)(x, out, U, B * part / threads, B * (part + 1) / threads);
+}
+
 #undef LANES
 #undef TILE

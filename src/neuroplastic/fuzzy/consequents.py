@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
+
+from . import kernel
 
 # With at most this many firing rules and a single observation, only their consequents are computed.
 SPARSE_AT_MOST = 0.25
@@ -11,21 +12,21 @@ SPARSE_AT_MOST = 0.25
 
 def affine(x: Tensor, firing: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """First order: `y[b,o] = sum_u f[b,u] (W[u,o] . x[b] + bias[u,o])` with weight (U, O, D), bias (U, O)."""
-    U, O, D = weight.shape
+    rules, outputs, width = weight.shape
     if x.shape[0] == 1:
         firing_rules = firing[0].nonzero().squeeze(1) if _is_concrete(firing) else None
-        if firing_rules is not None and len(firing_rules) <= SPARSE_AT_MOST * U:
+        if firing_rules is not None and len(firing_rules) <= SPARSE_AT_MOST * rules:
             # Rules that do not fire add exactly nothing, and receive no gradient.
             share = firing[:, firing_rules]
             decisions = (weight[firing_rules] @ x[0]).unsqueeze(0)
             return (decisions * share.unsqueeze(2)).sum(dim=1) + share @ bias[firing_rules]
-    decisions = (x @ weight.reshape(U * O, D).t()).view(-1, U, O)
+    decisions = (x @ weight.reshape(rules * outputs, width).t()).view(-1, rules, outputs)
     return (decisions * firing.unsqueeze(2)).sum(dim=1) + firing @ bias
 
 
 def _is_concrete(tensor: Tensor) -> bool:
     """Whether values may be looked at: not while a graph is being traced, and not at the price of a GPU wait."""
-    return tensor.device.type == "cpu" and not torch.compiler.is_compiling() and not torch.jit.is_tracing()
+    return tensor.device.type == "cpu" and not kernel.traced()
 
 
 def constant(firing: Tensor, bias: Tensor) -> Tensor:

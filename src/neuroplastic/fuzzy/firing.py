@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from entmax import entmax15, entmax_bisect, sparsemax
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from ..errors import ConfigError, choose
+from . import kernel
 
 LAYER_NORM_EPS = 1e-5
 
@@ -22,9 +25,12 @@ class Firing:
     alpha: float | str = field(
         default=1.5, metadata={"help": "entmax: 1 is softmax, 2 sparsemax, between them sparse; or 'learn'"}
     )
-    layer_norm: bool = field(default=True, metadata={"help": "normalise log-firings over the rules (Eqs. 13-15)"})
+    layer_norm: bool = field(
+        default=True, metadata={"help": "normalise log-firings over the rules (Eqs. 13-15)"}
+    )
     certainty: str | None = field(
-        default=None, metadata={"help": "a learned factor per rule: 'log' (adds its log), 'tanh' (multiplies) or None"}
+        default=None,
+        metadata={"help": "a learned factor per rule: 'log' (adds its log), 'tanh' (multiplies) or None"},
     )
 
     def __post_init__(self) -> None:
@@ -40,15 +46,10 @@ class Firing:
 def layer_norm(log_firing: Tensor, kappa: Tensor, beta: Tensor) -> Tensor:
     """Normalise over the rules with biased variance (Eqs. 13-15), then scale by kappa and shift by beta, per rule.
 
-    Eq. 15 has no eps; one rule, or tied rules, would give 0/0, so 1e-5 is added to the variance as in
-    PyTorch's layer norm. Rows are first divided by their greatest magnitude if that exceeds 1, so that
-    squares of very small memberships' logarithms do not overflow; the result is the same.
+    Eq. 15 has no eps; one rule, or tied rules, would give 0/0, so 1e-5 is added to the variance. Log-firings so
+    far apart that their variance overflows (beyond 1e19 in single precision) count as tied.
     """
-    scale = log_firing.detach().abs().amax(dim=1, keepdim=True).clamp_min(1)
-    scaled = log_firing / scale
-    centred = scaled - scaled.mean(dim=1, keepdim=True)
-    variance = centred.square().mean(dim=1, keepdim=True)
-    return centred * torch.rsqrt(variance + LAYER_NORM_EPS / scale / scale) * kappa + beta
+    return F.layer_norm(log_firing, log_firing.shape[1:], kappa, beta, LAYER_NORM_EPS)
 
 
 def with_certainty(log_firing: Tensor, certainty: Tensor, form: str) -> Tensor:
@@ -69,10 +70,32 @@ def entmax(log_firing: Tensor, alpha: float | Tensor) -> Tensor:
     if alpha == 1:
         return torch.softmax(shifted, dim=1)
     if alpha == 1.5:
+        if kernel.serves(shifted):
+            levels: Tensor = _Entmax15.apply(shifted)  # type: ignore[no-untyped-call]
+            return levels
         return entmax15(shifted, dim=1)  # type: ignore[no-any-return]
     if alpha == 2:
         return sparsemax(shifted, dim=1)  # type: ignore[no-any-return]
     return _by_bisection(shifted, alpha)
+
+
+class _Entmax15(torch.autograd.Function):
+    """The kernel's forward pass; the gradient is that of the `entmax` package: J = diag(s) - s s^T / sum(s)."""
+
+    @staticmethod
+    def forward(ctx: Any, shifted: Tensor) -> Tensor:
+        levels = kernel.entmax15(shifted)
+        ctx.save_for_backward(levels)
+        return levels
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (levels,) = ctx.saved_tensors
+        slope = levels.sqrt()
+        scaled = grad * slope
+        mean: Tensor = scaled.sum(dim=1, keepdim=True) / slope.sum(dim=1, keepdim=True)
+        return torch.addcmul(scaled, mean, slope, value=-1)
 
 
 def _by_bisection(shifted: Tensor, alpha: float | Tensor) -> Tensor:

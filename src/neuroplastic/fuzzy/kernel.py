@@ -54,6 +54,11 @@ def disabled() -> Iterator[None]:
         _enabled = before
 
 
+def traced() -> bool:
+    """Whether a compiler or exporter is recording the program, so that values must not be looked at."""
+    return torch.compiler.is_compiling() or bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
+
+
 def serves(x: Tensor, terms: int = 1) -> bool:
     """Whether the kernel can work on tensors like `x`: on the CPU, in single or double precision, not traced."""
     return (
@@ -62,7 +67,7 @@ def serves(x: Tensor, terms: int = 1) -> bool:
         and x.device.type == "cpu"
         and x.dtype in _TYPES
         and terms <= MOST_TERMS
-        and not torch.compiler.is_compiling()
+        and not traced()
     )
 
 
@@ -143,6 +148,14 @@ def uncovered(
         _threads(B * D * T),
     )
     return count, mean, m2
+
+
+def entmax15(shifted: Tensor) -> Tensor:
+    """1.5-entmax over dim 1 of rows whose greatest entry is 0."""
+    B, U = shifted.shape
+    out = torch.empty_like(shifted)
+    _function("entmax15", shifted.dtype)(*map(_address, (shifted, out)), *_long(B, U), _threads(B * U))
+    return out
 
 
 def uniform(seed: int, shape: tuple[int, ...]) -> Tensor:

@@ -48,10 +48,14 @@ def _wide(tensor: Tensor) -> Tensor:
     return tensor if tensor.device.type == "mps" else tensor.double()
 
 
-def _distance(x: Tensor, chosen: Chosen, origin: Tensor) -> Tensor:
-    """`-sum_d S (x - C)**2` as matrix products. The expanded square cancels, hence the doubles."""
+def settled_log_firing(x: Tensor, chosen: Chosen) -> Tensor:
+    """`w[b,u] = -sum_d S (x - C)**2` (Eq. 6) for a choice that is settled, (B, U).
+
+    Without the kernel: two matrix products of the expanded square, which cancels, hence the doubles.
+    """
     if kernel.serves(x):
         return kernel.distance(x.contiguous(), chosen.center, chosen.precision)
+    origin = chosen.center.mean(dim=1)
     shifted, center = _wide(x - origin), _wide(chosen.center - origin.unsqueeze(1))
     precision = _wide(chosen.precision)
     weighted = precision * center
@@ -74,16 +78,15 @@ class _LogFiring(torch.autograd.Function):
         chosen: Chosen,
         rate: float,
     ) -> Tensor:
-        origin = _origin(centers, mask)
         ctx.rate = rate
-        ctx.save_for_backward(x, centers, precisions, logits, noise, mask, origin, *chosen)
-        return _distance(x, chosen, origin)
+        ctx.save_for_backward(x, centers, precisions, logits, noise, mask, *chosen)
+        return settled_log_firing(x, chosen)
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        x, centers, precisions, logits, noise, mask, origin, *selected = ctx.saved_tensors
-        chosen = Chosen(*selected)
+        x, centers, precisions, logits, noise, mask, *selected = ctx.saved_tensors
+        chosen, origin = Chosen(*selected), _origin(centers, mask)
         shifted = x - origin
         grad_x = grad_centers = grad_precisions = grad_logits = None
         if ctx.needs_input_grad[0]:

@@ -33,7 +33,9 @@ class Selection:
         if not 0 < self.temperature < float("inf"):
             raise ConfigError(f"selection.temperature (tau) must be above 0, got {self.temperature!r}")
         if not 0 <= self.constraint < 100:
-            raise ConfigError(f"selection.constraint must be a percentile in [0, 100), got {self.constraint!r}")
+            raise ConfigError(
+                f"selection.constraint must be a percentile in [0, 100), got {self.constraint!r}"
+            )
 
     @property
     def rate(self) -> float:

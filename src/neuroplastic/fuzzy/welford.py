@@ -11,7 +11,7 @@ from torch import Tensor
 class Moments(NamedTuple):
     """How many values, their mean and their sum of squared deviations, each of shape (D,)."""
 
-    count: Tensor
+    count: Tensor  # type: ignore[assignment]  # a tuple's own `count` is of no use here
     mean: Tensor
     m2: Tensor
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import ConfigError, InputError
-from ..fuzzy.log_firing import Chosen, choose_terms, log_firing
+from ..fuzzy import kernel
+from ..fuzzy.log_firing import Chosen, choose_terms, log_firing, settled_log_firing
 from ..fuzzy.membership import input_limit, precisions_from_widths, raw_from_widths, widths_from_raw
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
@@ -56,7 +57,9 @@ class Antecedent(nn.Module):
         centers, widths = first_sets(attributes, terms, max_terms, input_range)
         self.centers = nn.Parameter(centers.to(like))
         self.raw_widths = nn.Parameter(raw_from_widths(widths).to(like))
-        self.register_buffer("term_mask", (torch.arange(max_terms) < terms).repeat(attributes, 1).to(like.device))
+        self.register_buffer(
+            "term_mask", (torch.arange(max_terms) < terms).repeat(attributes, 1).to(like.device)
+        )
         # Drawn once from torch's generator; all later randomness is a function of it and of counters.
         seed = torch.randint(2**62, (1,)).to(like.device)
         self.register_buffer("noise_seed", seed)
@@ -81,7 +84,7 @@ class Antecedent(nn.Module):
             self._advance(x.detach())
         return self.log_firing(x)
 
-    @torch.compiler.disable
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _advance(self, x: Tensor) -> None:
         self.passes += 1
         if self.neurogenesis is not None:
@@ -90,8 +93,10 @@ class Antecedent(nn.Module):
     def log_firing(self, x: Tensor) -> Tensor:
         """Log-firing of the rules (Eq. 6) under the current choice of premises; changes nothing."""
         x = bounded(x, self)
-        centers, precisions = self.centers.to(x.dtype), self.precisions()
-        logits, mask, noise = self.logits.to(x.dtype), self.term_mask, self.noise()
+        if not self.training and not torch.is_grad_enabled():
+            return settled_log_firing(x, self._settled())
+        centers, precisions, logits = self._tables()
+        mask, noise = self.term_mask, self.noise()
         if self.training:
             if self.selection.constraint > 0 and self.selection.estimator == "stge" and len(x):
                 percentile = self.selection.constraint
@@ -100,8 +105,13 @@ class Antecedent(nn.Module):
                 mask = mask.clone()  # a birth after this pass must not reach into its backward pass
             chosen = choose_terms(logits, noise, mask, centers, precisions)
         else:
-            chosen = self._settled(logits, centers, precisions)
+            chosen = self._settled()
         return log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=self.selection.rate)
+
+    def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Centres, precisions and logits in the precision that is computed in."""
+        dtype = _computing(self.centers.dtype)
+        return self.centers.to(dtype), self.precisions(), self.logits.to(dtype)
 
     def premises(self) -> Tensor:
         """The term each rule uses of each attribute, (U, D), as in evaluation."""
@@ -112,7 +122,7 @@ class Antecedent(nn.Module):
         """Number of the noise draw in force: one draw serves `noise_hold` passes."""
         return max(self.passes - 1, 0) // self.selection.noise_hold
 
-    @torch.compiler.disable
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def noise(self) -> Tensor | None:
         """The Gumbel noise in force, (T, D, U), or None where there is none (evaluation, STE)."""
         if not self.training or self.selection.estimator == "ste":
@@ -127,11 +137,12 @@ class Antecedent(nn.Module):
             self._noise = key, gumbel(seed, tuple(logits.shape), logits.device, dtype)
         return self._noise[1]
 
-    @torch.compiler.disable
-    def _settled(self, logits: Tensor, centers: Tensor, precisions: Tensor) -> Chosen:
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _settled(self) -> Chosen:
         """The choice of evaluation, made once and kept until a parameter changes."""
         key = self._fingerprint()
         if self._cache is None or self._cache[0] != key:
+            centers, precisions, logits = self._tables()
             self._cache = key, choose_terms(logits, None, self.term_mask, centers, precisions)
         return self._cache[1]
 
@@ -152,7 +163,9 @@ class Antecedent(nn.Module):
         mask = torch.ones(shape, dtype=torch.bool) if term_mask is None else torch.as_tensor(term_mask)
         for name, tensor in (("centers", centers), ("widths", widths), ("term_mask", mask)):
             if tuple(tensor.shape) != shape:
-                raise ConfigError(f"{name} must have shape {shape} (attributes, max_terms), got {tuple(tensor.shape)}")
+                raise ConfigError(
+                    f"{name} must have shape {shape} (attributes, max_terms), got {tuple(tensor.shape)}"
+                )
         if not bool(mask.any(dim=1).all()):
             raise ConfigError("term_mask must leave every attribute at least one term")
         if not bool((widths[mask] > 0).all()):
@@ -205,14 +218,16 @@ def check_input(x: Tensor, attributes: int) -> None:
         raise InputError(f"x must have {attributes} columns (one per attribute), got shape {tuple(x.shape)}")
     if not x.is_floating_point():
         raise InputError(f"x must be floating point, got {x.dtype}; use x.float()")
-    if not torch.compiler.is_compiling() and not torch.jit.is_tracing():
+    if not kernel.traced():
         total = x.detach().sum()
         # A finite sum proves finite entries; only a sum that overflowed or met a NaN needs a closer look.
         if not bool(torch.isfinite(total)):
             finite = torch.isfinite(x.detach())
             if not bool(finite.all()):
                 row, column = (~finite).nonzero()[0].tolist()
-                raise InputError(f"x must be finite, got {float(x[row, column])} at row {row}, column {column}")
+                raise InputError(
+                    f"x must be finite, got {float(x[row, column])} at row {row}, column {column}"
+                )
 
 
 def first_sets(attributes: int, terms: int, max_terms: int, input_range: Range) -> tuple[Tensor, Tensor]:

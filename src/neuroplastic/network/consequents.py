@@ -65,7 +65,9 @@ class Mamdani:
         choose("consequent.defuzzifier", self.defuzzifier, ("height", "area"))
         low, high = self.output_range
         if not -float("inf") < low < high < float("inf"):
-            raise ConfigError(f"consequent.output_range must be finite with low < high, got {self.output_range!r}")
+            raise ConfigError(
+                f"consequent.output_range must be finite with low < high, got {self.output_range!r}"
+            )
 
 
 ConsequentConfig = Affine | Constant | LowRank | Mamdani
@@ -142,12 +144,16 @@ class MamdaniConsequent(Consequent):
         super().__init__()
         self.config, self.selection = config, selection
         low, high = config.output_range
-        centers = torch.linspace(low, high, config.terms) if config.terms > 1 else torch.tensor([(low + high) / 2])
+        centers = (
+            torch.linspace(low, high, config.terms) if config.terms > 1 else torch.tensor([(low + high) / 2])
+        )
         widths = torch.full((outputs, config.terms), (high - low) / max(config.terms - 1, 1) / CROSSING)
         self.output_centers = nn.Parameter(centers.repeat(outputs, 1).to(like))
         self.raw_output_widths = nn.Parameter(raw_from_widths(widths).to(like))
         deviation = (2 / (outputs + rules)) ** 0.5
-        self.conclusion_logits = nn.Parameter(like.new_empty(config.terms, outputs, rules).normal_(0, deviation))
+        self.conclusion_logits = nn.Parameter(
+            like.new_empty(config.terms, outputs, rules).normal_(0, deviation)
+        )
         self.register_buffer("noise_seed", torch.randint(2**62, (1,)).to(like.device))
 
     @property
@@ -159,7 +165,7 @@ class MamdaniConsequent(Consequent):
         """The output set each rule concludes, (U, O), as in evaluation."""
         return hard_choice(self.conclusion_logits.detach(), None, None).t().contiguous()
 
-    @torch.compiler.disable
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def conclusion_noise(self, draw: int) -> Tensor | None:
         """The Gumbel noise in force, (V, O, U), or None where there is none (evaluation, STE)."""
         if not self.training or self.selection.estimator == "ste":
@@ -179,7 +185,12 @@ class MamdaniConsequent(Consequent):
 
 
 def build_consequent(
-    config: str | ConsequentConfig, selection: Selection, attributes: int, outputs: int, rules: int, like: Tensor
+    config: str | ConsequentConfig,
+    selection: Selection,
+    attributes: int,
+    outputs: int,
+    rules: int,
+    like: Tensor,
 ) -> tuple[ConsequentConfig, Consequent]:
     """The configuration in full, and the module it describes."""
     if isinstance(config, str):
@@ -192,4 +203,6 @@ def build_consequent(
         return config, LowRankConsequent(config, attributes, outputs, rules, like)
     if isinstance(config, Mamdani):
         return config, MamdaniConsequent(config, selection, outputs, rules, like)
-    raise ConfigError(f"consequent must be one of {', '.join(map(repr, BY_NAME))} or a configuration, got {config!r}")
+    raise ConfigError(
+        f"consequent must be one of {', '.join(map(repr, BY_NAME))} or a configuration, got {config!r}"
+    )

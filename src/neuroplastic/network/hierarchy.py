@@ -50,7 +50,7 @@ class Hierarchy(nn.Module):
         per_level = [rules] * count if isinstance(rules, int) else list(rules)
         if len(per_level) != count:
             raise ConfigError(f"rules must be one number or one per level ({count}), got {rules!r}")
-        self.levels = nn.ModuleList(
+        self.levels: Sequence[NeuroFuzzyNetwork] = nn.ModuleList(  # type: ignore[assignment]
             NeuroFuzzyNetwork(
                 self.sizes[level],
                 self.sizes[level + 1],
@@ -90,5 +90,5 @@ class Hierarchy(nn.Module):
         hierarchy = cls.__new__(cls)
         nn.Module.__init__(hierarchy)
         hierarchy.sizes = [level.in_features for level in levels] + [levels[-1].out_features]
-        hierarchy.levels = nn.ModuleList(levels)
+        hierarchy.levels = nn.ModuleList(levels)  # type: ignore[assignment]
         return hierarchy

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 class Neurogenesis:
     """When and how fuzzy sets are born."""
 
-    epsilon: float = field(default=0.3, metadata={"help": "an input fails where no set reaches this membership"})
+    epsilon: float = field(
+        default=0.3, metadata={"help": "an input fails where no set reaches this membership"}
+    )
     delay: int = field(default=3, metadata={"help": "training batches between births; 1 is immediate"})
     min_count: int = field(default=2, metadata={"help": "failing values an attribute needs for a birth"})
     min_width: float = field(default=0.01, metadata={"help": "least width of a set that is born"})
     sprouting: str = field(
         default="xavier",
-        metadata={"help": "logits of a new set: drawn like the first ('xavier'), or each rule's maximum ('max')"},
+        metadata={
+            "help": "logits of a new set: drawn like the first ('xavier'), or each rule's maximum ('max')"
+        },
     )
 
     def __post_init__(self) -> None:
@@ -136,13 +140,25 @@ def _deliver(antecedent: Antecedent, rule: Neurogenesis) -> None:
     attributes = (asking & ~full).nonzero().squeeze(1)
     if len(attributes):
         widths = moments.deviation()[attributes].clamp_min(rule.min_width)
-        _bear(antecedent, rule, attributes, moments.mean[attributes].clone(), widths, moments.count[attributes].clone())
+        _bear(
+            antecedent,
+            rule,
+            attributes,
+            moments.mean[attributes].clone(),
+            widths,
+            moments.count[attributes].clone(),
+        )
         antecedent.statistics.restart(attributes)
 
 
 @torch.no_grad()
 def _bear(
-    antecedent: Antecedent, rule: Neurogenesis, attributes: Tensor, centers: Tensor, widths: Tensor, counts: Tensor
+    antecedent: Antecedent,
+    rule: Neurogenesis,
+    attributes: Tensor,
+    centers: Tensor,
+    widths: Tensor,
+    counts: Tensor,
 ) -> None:
     growth = antecedent.growth
     terms = antecedent.term_mask[attributes].to(torch.int8).argmin(dim=1)  # the lowest free slot

@@ -180,9 +180,7 @@ class NeuroFuzzyNetwork(nn.Module):
         return self._part("conclusion_logits")
 
     def _part(self, name: str) -> nn.Parameter:
-        part: nn.Parameter | None = dict(self.consequent.named_parameters()).get(name)
-        if part is None:
-            raise AttributeError(f"a {type(self.consequent_config).__name__} consequent has no {name!r}")
+        part: nn.Parameter = getattr(self.consequent, name)
         return part
 
     def _mamdani(self) -> MamdaniConsequent:
@@ -268,5 +266,3 @@ class NeuroFuzzyNetwork(nn.Module):
             f"{self.in_features} attributes, {self.rules} rules, {self.out_features} outputs, "
             f"{sets} fuzzy sets (room for {self.term_mask.numel()}), {len(self.antecedent.growth.births)} born"
         )
-
-

@@ -64,7 +64,9 @@ def load(
     if header is None:
         raise StorageError(f"{path} has tensors but no neuroplastic header; was it written by npl.save?")
     if header["format"] != FORMAT:
-        raise StorageError(f"{path} has format {header['format']}, this version reads {FORMAT}; upgrade neuroplastic")
+        raise StorageError(
+            f"{path} has format {header['format']}, this version reads {FORMAT}; upgrade neuroplastic"
+        )
     state = torch.random.get_rng_state()  # building a network draws numbers; loading one should not
     try:
         net = _KINDS[header["kind"]].from_config(header["config"])

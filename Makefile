@@ -1,0 +1,47 @@
+# The project's commands. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements/constraints.txt
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo table-demo test lint types bench soak clean
+
+help:  ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+setup: $(STAMP)  ## make the virtual environment .venv with everything the project uses
+
+$(STAMP): pyproject.toml setup.py requirements/constraints.txt $(wildcard src/neuroplastic/fuzzy/*.c src/neuroplastic/fuzzy/*.h)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) torch numpy setuptools wheel
+	$(PIP) --no-build-isolation --editable '.[doom,demo,dev]'
+	touch $@
+
+table-demo: setup  ## train on a small table of data and print the rules
+	$(BIN)/python examples/iris.py
+
+demo: setup  ## the main job
+	$(BIN)/python examples/iris.py
+
+test: setup lint types  ## linting, type checks and tests (under 10 minutes on 2 cores)
+	$(BIN)/python -m pytest -m 'not slow'
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+soak: setup  ## the long tests: kills, thousands of resets, learning over many seeds
+	$(BIN)/python -m pytest -m slow --timeout 3600
+
+bench: setup  ## the speed table: ratios against peers and limits, side by side in one process
+	$(PIP) --no-deps scikit-pytsk fuzzy-theory
+	$(PIP) --requirement requirements/bench.txt
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,38 @@
+"""Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 15]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import sys
+
+from benchmarks import rule_part
+
+OTHERS = ("doom_environment", "training_step")
+
+
+def main() -> None:
+    present = [name for name in OTHERS if importlib.util.find_spec(f"benchmarks.{name}")]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"which to run: {', '.join(['rule_part', *present])} (default: all)")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of rule_part as Markdown")
+    parser.add_argument(
+        "--seconds", type=float, default=rule_part.SECONDS, help="time for one size of rule_part (default: %(default)s)"
+    )
+    options = parser.parse_args()
+    unknown = set(options.names) - {"rule_part", *present}
+    if unknown:
+        parser.error(f"no benchmark named {', '.join(sorted(unknown))}; there are rule_part, {', '.join(present)}")
+    names = options.names or ["rule_part", *present]
+    sys.argv[1:] = []  # the other benchmarks take no arguments
+    for name in names:
+        if name == "rule_part":
+            rule_part.main(markdown=options.markdown, seconds=options.seconds)
+        else:
+            print(f"\n{name}", flush=True)
+            importlib.import_module(f"benchmarks.{name}").main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Dueling action values: one head for the state's value, one for each action's advantage over it."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from ..errors import at_least, choose
+
+_ACTIVATIONS: tuple[type[nn.Module], ...] = (
+    nn.Sigmoid,
+    nn.LogSigmoid,
+    nn.Hardsigmoid,
+    nn.Tanh,
+    nn.Tanhshrink,
+    nn.Hardtanh,
+    nn.ReLU,
+    nn.ReLU6,
+    nn.Softshrink,
+    nn.Hardshrink,
+    nn.GELU,
+    nn.SiLU,
+    nn.Mish,
+    nn.SELU,
+    nn.CELU,
+    nn.ELU,
+    nn.Softsign,
+    nn.Softplus,
+    nn.Hardswish,
+    nn.LeakyReLU,
+    nn.PReLU,
+    nn.RReLU,
+)
+ACTIVATIONS: dict[str, type[nn.Module]] = {kind.__name__: kind for kind in _ACTIVATIONS}
+"""The paper's 22 activation functions by the names it uses, each with PyTorch's defaults."""
+
+
+class DuelingNetwork(nn.Module):
+    """Action values `Q(s, a) = V(s) + A(s, a) - mean_a A(s, a)`, (B, actions), from observations.
+
+    `encoder` turns observations into features (B, D); `value` (D to 1) and `advantage` (D to actions) are any
+    modules, and both read all features. Centring by the mean makes value and advantage identifiable.
+    """
+
+    def __init__(self, encoder: nn.Module, value: nn.Module, advantage: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.value = value
+        self.advantage = advantage
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Values of all actions, (B, actions)."""
+        features = self.encoder(observations)
+        advantage: Tensor = self.advantage(features)
+        value: Tensor = self.value(features)
+        return value + advantage - advantage.mean(dim=1, keepdim=True)
+
+
+def dnn_head(
+    in_features: int, out_features: int, hidden: int, activation: str, *, readout: bool = True
+) -> nn.Sequential:
+    """The paper's plain network: Linear, h, Linear, h and a linear read-out to `out_features`.
+
+    The paper names two linear layers, each followed by h. Read literally, the second would be the output and
+    h would bound the action values (Hardtanh to [-1, 1], LogSigmoid to below 0); hence the read-out.
+    `readout=False` gives the other reading without that bound: Linear, h, Linear.
+    """
+    at_least("hidden", hidden, 1)
+    h = ACTIVATIONS[choose("activation", activation, ACTIVATIONS)]
+    layers: list[nn.Module] = [nn.Linear(in_features, hidden), h()]
+    if readout:
+        layers += [nn.Linear(hidden, hidden), h()]
+    return nn.Sequential(*layers, nn.Linear(hidden, out_features))

@@ -1,0 +1,133 @@
+"""Learning the rules pays: on digits against frozen rules, on XOR, and with Mamdani conclusions."""
+
+import statistics
+import warnings
+
+import pytest
+import torch
+from sklearn.datasets import load_digits
+from torch.nn import functional as F
+
+import neuroplastic as npl
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[torch.Tensor, torch.Tensor]:
+    data = load_digits()
+    return torch.tensor(data.data / 16, dtype=torch.float32), torch.tensor(data.target)
+
+
+def digits_accuracy(digits, seed: int, *, neuroplastic: bool, epochs: int = 60) -> tuple[float, int]:
+    """Test accuracy and births of ten zero-order rules, their premises learned and sets born, or both frozen."""
+    pictures, labels = digits
+    torch.manual_seed(seed)
+    order = torch.randperm(len(pictures))
+    train, test = order[:1300], order[1300:]
+    net = npl.NeuroFuzzyNetwork(
+        64,
+        10,
+        10,
+        terms=2,
+        max_terms=6,
+        selection=npl.Selection("stge" if neuroplastic else "ste", temperature=1.0, noise_hold=16),
+        consequent="constant",
+        neurogenesis=npl.Neurogenesis(epsilon=0.5, delay=20) if neuroplastic else None,
+        input_range=(0.25, 0.75),
+    )
+    net.logits.requires_grad_(neuroplastic)
+    optimizer = torch.optim.Adam([p for p in net.parameters() if p.requires_grad], lr=0.05)
+    for _ in range(epochs):
+        for batch in train[torch.randperm(len(train))].split(64):
+            optimizer.zero_grad()
+            F.cross_entropy(net(pictures[batch]), labels[batch]).backward()
+            optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        right = net(pictures[test]).argmax(dim=1) == labels[test]
+    return right.float().mean().item(), len(net.births)
+
+
+@pytest.mark.filterwarnings("ignore::neuroplastic.CapacityWarning")
+def test_learned_rules_and_births_beat_frozen_random_rules_on_digits(digits):
+    seeds = range(5)
+    learned = [digits_accuracy(digits, seed, neuroplastic=True) for seed in seeds]
+    frozen = [digits_accuracy(digits, seed, neuroplastic=False) for seed in seeds]
+    gains = [ours[0] - theirs[0] for ours, theirs in zip(learned, frozen, strict=True)]
+    print(f"\nlearned {learned}\nfrozen {frozen}")
+    assert all(births > 50 for _, births in learned)
+    assert min(gains) > 0
+    assert statistics.mean(gains) > 0.04
+
+
+def xor_network(seed: int, *, learn: bool) -> tuple[npl.NeuroFuzzyNetwork, float]:
+    """Four zero-order rules over two sets per attribute, trained on XOR of two of four attributes."""
+    torch.manual_seed(seed)
+    corners = torch.randint(0, 2, (256, 4)).float()
+    x = corners + 0.1 * torch.randn(256, 4)
+    y = corners[:, 0].long() ^ corners[:, 1].long()
+    net = npl.NeuroFuzzyNetwork(
+        4,
+        2,
+        8,
+        terms=2,
+        max_terms=2,
+        selection=npl.Selection(temperature=1.0, noise_hold=8),
+        consequent="constant",
+        neurogenesis=None,
+    )
+    if not learn:  # no rule may tell the first attribute's sets apart
+        with torch.no_grad():
+            net.logits[0, 0], net.logits[1, 0] = 5.0, -5.0
+        net.logits.requires_grad_(False)
+        net.centers.requires_grad_(False)
+        net.antecedent.raw_widths.requires_grad_(False)
+    optimizer = torch.optim.Adam([p for p in net.parameters() if p.requires_grad], lr=0.05)
+    for _ in range(300):
+        optimizer.zero_grad()
+        F.cross_entropy(net(x), y).backward()
+        optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        return net, (net(x).argmax(dim=1) == y).float().mean().item()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_xor_needs_and_gets_the_right_premises(seed):
+    net, accuracy = xor_network(seed, learn=True)
+    assert accuracy > 0.99
+    corners = torch.tensor([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    x = torch.cat([corners, torch.full((4, 2), 0.5)], dim=1)
+    with torch.no_grad():
+        strongest = net.firing(x).argmax(dim=1)
+    premises = net.premises()[strongest][:, :2]
+    used = net.centers.detach()[torch.arange(2), premises]
+    assert torch.equal((used > 0.5).float(), corners), "each corner is decided by a rule whose sets lie there"
+    _, without = xor_network(seed, learn=False)
+    assert without < 0.8
+
+
+@pytest.mark.parametrize("defuzzifier", ["height", "area"])
+def test_mamdani_network_fits_a_curve(defuzzifier):
+    torch.manual_seed(0)
+    x = torch.linspace(0, 1, 200).unsqueeze(1)
+    y = torch.sin(6.28 * x)
+    net = npl.NeuroFuzzyNetwork(
+        1,
+        1,
+        12,
+        terms=7,
+        max_terms=10,
+        selection=npl.Selection(temperature=1.0, noise_hold=4),
+        consequent=npl.Mamdani(terms=7, defuzzifier=defuzzifier),
+        neurogenesis=npl.Neurogenesis(delay=5),
+    )
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.03)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", npl.CapacityWarning)
+        for _ in range(800):
+            optimizer.zero_grad()
+            F.mse_loss(net(x), y).backward()
+            optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        assert F.mse_loss(net(x), y) < 0.02  # a constant leaves 0.5
