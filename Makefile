@@ -39,8 +39,7 @@ soak: setup  ## the long tests: kills, thousands of resets, learning over many s
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
 bench: setup  ## the speed table: ratios against peers and limits, side by side in one process
-	$(PIP) --no-deps scikit-pytsk fuzzy-theory
-	$(PIP) --requirement requirements/bench.txt
+	$(PIP) --no-build-isolation --requirement requirements/bench.txt
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the virtual environment and caches

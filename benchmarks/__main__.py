@@ -15,15 +15,22 @@ OTHERS = ("doom_environment", "training_step")
 def main() -> None:
     present = [name for name in OTHERS if importlib.util.find_spec(f"benchmarks.{name}")]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"which to run: {', '.join(['rule_part', *present])} (default: all)")
+    parser.add_argument(
+        "names", nargs="*", help=f"which to run: {', '.join(['rule_part', *present])} (default: all)"
+    )
     parser.add_argument("--markdown", action="store_true", help="print the tables of rule_part as Markdown")
     parser.add_argument(
-        "--seconds", type=float, default=rule_part.SECONDS, help="time for one size of rule_part (default: %(default)s)"
+        "--seconds",
+        type=float,
+        default=rule_part.SECONDS,
+        help="time for one size of rule_part (default: %(default)s)",
     )
     options = parser.parse_args()
     unknown = set(options.names) - {"rule_part", *present}
     if unknown:
-        parser.error(f"no benchmark named {', '.join(sorted(unknown))}; there are rule_part, {', '.join(present)}")
+        parser.error(
+            f"no benchmark named {', '.join(sorted(unknown))}; there are rule_part, {', '.join(present)}"
+        )
     names = options.names or ["rule_part", *present]
     sys.argv[1:] = []  # the other benchmarks take no arguments
     for name in names:

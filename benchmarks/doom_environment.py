@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from neuroplastic import doom
-from neuroplastic.doom.engine import _configured
+from neuroplastic.doom.engine import Engine
 
 SCENARIO = "DTC"
 FRAME_SKIP = 4
@@ -70,13 +70,11 @@ def small_network() -> Callable[[np.ndarray], np.ndarray]:
 
 
 def bare_loop(stack: ExitStack) -> Turn:
-    """What a user would write by hand: make_action, read, cv2."""
-    game = _configured(doom.scenario(SCENARIO), "paper")
-    game.init()
-    stack.callback(game.close)
+    """What a user would write by hand: make_action, read, cv2. The engine is ours only so that it ends with us."""
+    engine = Engine(doom.scenario(SCENARIO), "paper")
+    stack.callback(engine.close)
+    game = engine._game
     presses = [[float(action >> i & 1) for i in range(3)] for action in range(8)]
-    game.new_episode()
-    game.get_state()
 
     def turn() -> float:
         decisions = 0
@@ -147,6 +145,9 @@ def several_games(stack: ExitStack, games: int) -> Turn:
 def measure(turns: int = TURNS) -> Measurement:
     """Every contender `turns` times, in turn."""
     with ExitStack() as stack:
+        # One thread for the policy: its others would spin on the cores that engines need.
+        stack.callback(torch.set_num_threads, torch.get_num_threads())
+        torch.set_num_threads(1)
         contenders = {
             "bare loop, 640x480": bare_loop(stack),
             "environment, paper": environment(stack, "paper"),

@@ -2,6 +2,9 @@
 
 `python -m benchmarks.memory 5` prints the peak of a step with 5 terms; the peak of a process can only be taken in a
 fresh one, so `peak_extra` starts that command.
+
+`LargestTensor` sees what PyTorch makes, the peak also sees what the compiled kernel takes for itself: of each thread
+256 x 64 numbers on its stack and, where the number of rules is not a multiple of a tile, a copy of 2 x D x one tile.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -42,10 +45,18 @@ class LargestTensor(TorchDispatchMode):
         return result
 
 
-def small_network(rules: int = U, attributes: int = D, terms: int = T) -> npl.NeuroFuzzyNetwork:
+def small_network(
+    rules: int = U, attributes: int = D, terms: int = T, *, neurogenesis: bool = False
+) -> npl.NeuroFuzzyNetwork:
     """STGE, layer norm and 1.5-entmax; constant consequents, so that the rule part is what takes memory."""
     return npl.NeuroFuzzyNetwork(
-        attributes, 1, rules, terms=terms, max_terms=terms, consequent="constant", neurogenesis=None
+        attributes,
+        1,
+        rules,
+        terms=terms - 1 if neurogenesis else terms,
+        max_terms=terms,
+        consequent="constant",
+        neurogenesis=npl.Neurogenesis(epsilon=0.9, delay=1) if neurogenesis else None,
     )
 
 
@@ -91,8 +102,17 @@ def peak() -> Iterator[list[int]]:
     result[0] = _status("VmHWM") - before
 
 
-def measure_peak(terms: int, *, batch: int = 64, attributes: int = 1600, rules: int = 256) -> tuple[float, float]:
-    """Peak of two training steps as a multiple of the logits' bytes: forward and backward, and with Adam.
+class Peak(NamedTuple):
+    """Peak of a training step as a multiple of the logits' bytes."""
+
+    step: float
+    """Forward and backward."""
+    with_adam: float
+    """The same with Adam, which adds two moments and, while it steps, two more tensors of that size."""
+
+
+def measure_peak(terms: int, *, batch: int = 64, attributes: int = 1600, rules: int = 256) -> Peak:
+    """Peak of two training steps in this process.
 
     Network and batch are there before; noise, gradients, what a graph keeps, the kernel's scratch memory and the
     moments of Adam all count.
@@ -100,12 +120,14 @@ def measure_peak(terms: int, *, batch: int = 64, attributes: int = 1600, rules: 
     reuse_memory(threshold=1 << 16)  # the opposite of what speed wants: what is freed goes back at once
     figures = []
     for with_optimizer in (False, True):
-        _steps(small_network(), torch.rand(B, D), with_optimizer)  # thread pools and libraries are not what is measured
+        _steps(
+            small_network(), torch.rand(B, D), with_optimizer
+        )  # thread pools and libraries are not what is measured
         net, x = small_network(rules, attributes, terms), torch.rand(batch, attributes)
         with peak() as extra:
             _steps(net, x, with_optimizer)
         figures.append(extra[0] / (net.logits.numel() * net.logits.element_size()))
-    return figures[0], figures[1]
+    return Peak(*figures)
 
 
 def _steps(net: npl.NeuroFuzzyNetwork, x: torch.Tensor, with_optimizer: bool) -> None:
@@ -118,14 +140,13 @@ def _steps(net: npl.NeuroFuzzyNetwork, x: torch.Tensor, with_optimizer: bool) ->
             optimizer.step()
 
 
-def peak_extra(terms: int, *, fused: bool = True) -> tuple[float, float]:
+def peak_extra(terms: int, *, fused: bool = True) -> Peak:
     """`measure_peak` in a fresh process."""
     environment = {**os.environ, "NEUROPLASTIC_KERNEL": "1" if fused else "0"}
     command = [sys.executable, "-m", "benchmarks.memory", str(terms)]
     root = Path(__file__).parent.parent
     done = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True, text=True)
-    step, with_optimizer = map(float, done.stdout.split())
-    return step, with_optimizer
+    return Peak(*map(float, done.stdout.split()))
 
 
 if __name__ == "__main__":

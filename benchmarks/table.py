@@ -17,4 +17,6 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: boo
     if not markdown:
         return "\n".join("  ".join(aligned(cells)).rstrip() for cells in lines)
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (aligned(header), rule, *map(aligned, rows)))
+    return "\n".join(
+        "| " + " | ".join(cells) + " |" for cells in (aligned(header), rule, *map(aligned, rows))
+    )

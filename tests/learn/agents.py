@@ -15,12 +15,12 @@ MakeNetwork = Callable[[int], nn.Module]
 
 CATCH_CONFIG = QConfig(
     learning_rate=1e-3,
-    batch_size=32,
+    batch_size=16,
     memory_size=2000,
     discount=0.9,
     loss="huber",
-    target_every=50,
-    exploration_decay=0.995,
+    target_every=10,
+    exploration_decay=0.99,
 )
 
 
@@ -51,13 +51,13 @@ def greedy_score(learner: QLearning, episodes: int = 50) -> float:
 
 
 def steps_to_solve(
-    make_network: MakeNetwork, seed: int, *, most: int = 1500, config: QConfig = CATCH_CONFIG
+    make_network: MakeNetwork, seed: int, *, most: int = 1200, config: QConfig = CATCH_CONFIG
 ) -> int:
     """Train on Catch until greedy play catches every ball; return the steps taken, or -1 if `most` did not do."""
     learner = make_learner(make_network, config, seed)
     trainer = Trainer(Catch(seed), learner)
     while trainer.steps < most:
-        for _ in trainer.run(100):
+        for _ in trainer.run(50):
             pass
         if greedy_score(learner) == 1.0:
             return trainer.steps

@@ -35,7 +35,7 @@ def test_input_of_wrong_rank_or_width_is_refused_naming_both_shapes(method, shap
     assert str(tuple(shape)) in str(caught.value)
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.bool])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.bool], ids=str)
 def test_integer_input_is_refused_naming_its_type(dtype):
     with pytest.raises(npl.InputError, match=str(dtype).removeprefix("torch.")):
         network()(torch.ones(3, 4, dtype=dtype))

@@ -44,7 +44,7 @@ def test_one_rule_fires_fully_and_its_decision_is_the_output(layer_norm, alpha):
 
 @pytest.mark.parametrize("layer_norm", [True, False])
 @pytest.mark.parametrize("alpha", [1.0, 1.3, 1.5, 2.0, "learn"])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_tied_rules_share_the_firing_equally(layer_norm, alpha, dtype):
     net = network(firing=npl.Firing(alpha=alpha, layer_norm=layer_norm), dtype=dtype).eval()
     with torch.no_grad():
@@ -89,7 +89,7 @@ def test_huge_input_gives_births_of_finite_sets():
     assert torch.isfinite(net.widths).all()
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("alpha", [1.0, 1.3, 1.5])
 def test_half_precision_follows_single_precision(dtype, training, alpha):
@@ -126,7 +126,7 @@ def test_autocast_keeps_the_rule_part_in_single_precision():
 
 
 @pytest.mark.parametrize("raw", [-40.0, -18.0, -10.0, 10.0, 40.0])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_learnable_alpha_driven_to_its_bounds_is_almost_softmax_or_sparsemax(raw, dtype):
     setup = Setup(U=30, alpha="learn")
     net, x = setup.network(dtype=dtype), torch.randn(6, 4, dtype=dtype, requires_grad=True)
@@ -144,7 +144,7 @@ def test_learnable_alpha_driven_to_its_bounds_is_almost_softmax_or_sparsemax(raw
 
 
 @pytest.mark.parametrize("excess", [1e-3, 1e-6, 1e-9, 1e-15])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_an_alpha_just_above_one_is_almost_softmax(excess, dtype):
     net, x = Setup(U=30, alpha=1.0 + excess).network(dtype=dtype), torch.randn(6, 4, dtype=dtype)
     net(x).sum().backward()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("path")
 
 few_rules = st.integers(1, 20)
 seeds = st.integers(0, 2**31 - 1)
-law = settings(max_examples=16, deadline=None, derandomize=True, database=None)
+law = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 
 
 @st.composite

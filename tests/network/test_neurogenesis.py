@@ -88,8 +88,8 @@ def test_a_newborn_set_has_the_mean_and_standard_deviation_of_its_askers():
         assert (birth.step, birth.term, birth.count) == (2, 1, count)
         assert birth.center == pytest.approx(np.mean(values), rel=1e-10)
         assert birth.width == pytest.approx(max(np.std(values), 0.25), rel=1e-9)
-        assert float(net.centers[birth.attribute, 1]) == pytest.approx(birth.center, rel=1e-12)
-        assert float(net.widths[birth.attribute, 1]) == pytest.approx(birth.width, rel=1e-9)
+        assert net.centers[birth.attribute, 1].item() == pytest.approx(birth.center, rel=1e-12)
+        assert net.widths[birth.attribute, 1].item() == pytest.approx(birth.width, rel=1e-9)
     # Attribute 1 failed once, fewer than min_count: no birth, and its value is remembered for the next round.
     assert net.statistics.count.tolist() == [0, 1, 0]
     assert float(net.statistics.mean[1]) == pytest.approx(-9.0)

@@ -21,7 +21,7 @@ except ImportError as error:
 
 from .engine import EngineClosedError, EngineError, Picture
 from .environment import DoomEnv, ResetNeededError
-from .games import EpisodeResult, Games, Policy, play, random_play
+from .games import EpisodeResult, Games, Policy, PolicyError, play, random_play
 from .scenarios import SCENARIOS, Scenario, Score, UnknownScenario, scenario
 from .seeds import episode_seed
 
@@ -34,6 +34,7 @@ __all__ = [
     "Games",
     "Picture",
     "Policy",
+    "PolicyError",
     "ResetNeededError",
     "Scenario",
     "Score",

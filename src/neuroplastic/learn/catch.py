@@ -18,11 +18,11 @@ class Catch(gymnasium.Env[NDArray[np.uint8], np.int64]):
     """A red ball falls in one of `cells` columns; the green paddle below moves left, stays or moves right.
 
     Pictures are (84, 84, 3) uint8. The only reward comes when the ball reaches the bottom: 1 if the paddle
-    is under it, else -1; random play scores about -0.6 with 5 cells. An episode is a function of `seed` and
+    is under it, else -1; random play scores about -0.5. An episode is a function of `seed` and
     its number alone (`reset(options={"episode": k})`; without it, episodes count up).
     """
 
-    def __init__(self, seed: int = 0, cells: int = 5) -> None:
+    def __init__(self, seed: int = 0, cells: int = 4) -> None:
         self.seed = at_least("seed", seed, 0)
         self.cells = at_least("cells", cells, 2)
         self.action_space = gymnasium.spaces.Discrete(3)  # type: ignore[assignment]

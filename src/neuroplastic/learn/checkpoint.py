@@ -83,18 +83,20 @@ class CheckpointStore:
         left by a run that was taken up again from before them, are dropped once this one is safe.
         """
         at_least("step", step, 0)
-        unfinished = self.folder / f"{_UNFINISHED}{step:09d}"
+        final = self.path(step)
+        unfinished, replaced = (self.folder / f"{_UNFINISHED}{step:09d}{suffix}" for suffix in ("", "-replaced"))
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._remove_unfinished()
             unfinished.mkdir()
             _write(unfinished, step, state)
-            final = self.path(step)
-            if final.exists():  # taken up again from before this step: the old one makes way
-                final.rename(self.folder / f"{_UNFINISHED}{step:09d}-replaced")
+            if final.exists():  # the run was taken up again from before this step: the old one makes way
+                final.rename(replaced)
             unfinished.rename(final)
             _sync(self.folder)
         except OSError as error:
+            if replaced.exists() and not final.exists():
+                replaced.rename(final)
             shutil.rmtree(unfinished, ignore_errors=True)
             raise CheckpointError(self._why_not_saved(step, error)) from error
         self._remove_unfinished()

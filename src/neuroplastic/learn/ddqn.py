@@ -205,7 +205,8 @@ class QLearning:
         self.network.load_state_dict(state["network"])
         self.target.load_state_dict(state["target"])
         saved = state["optimizer"]
-        moments = {int(index): entry for index, entry in saved["state"].items()}
+        # The optimizer would share the given tensors and change them.
+        moments = {int(index): copy.deepcopy(entry) for index, entry in saved["state"].items()}
         self.optimizer.load_state_dict({"param_groups": saved["param_groups"], "state": moments})
         self.replay.load_state_dict(state["replay"])
         self.exploration.load_state_dict(state["exploration"])

@@ -78,6 +78,8 @@ class ReplayMemory:
         """Add what was done at the current frame and what came of it; no next frame ends the episode."""
         if self._open_steps is None:
             raise InputError("no episode is under way; give its first frame to begin()")
+        if next_frame is not None:
+            self._check(next_frame)
         slot = self._added % self._slots
         self._actions[slot] = action
         self._rewards[slot] = reward
@@ -165,14 +167,16 @@ class ReplayMemory:
         first = max(0, self._added - self.capacity)
         return first, max(first, self._added - waiting)
 
-    def _write(self, frame: NDArray[np.uint8]) -> None:
+    def _check(self, frame: NDArray[np.uint8]) -> None:
         if frame.dtype != np.uint8:
             raise InputError(f"frames must be uint8, got {frame.dtype}")
+        if self._frames is not None and frame.shape != self._frames.shape[1:]:
+            first = self._frames.shape[1:]
+            raise InputError(f"frames must have the shape of the first, {first}, got {frame.shape}")
+
+    def _write(self, frame: NDArray[np.uint8]) -> None:
+        self._check(frame)
         frames = self._frames if self._frames is not None else self._reserve(frame.shape)
-        if frame.shape != frames.shape[1:]:
-            raise InputError(
-                f"frames must have the shape of the first, {frames.shape[1:]}, got {frame.shape}"
-            )
         frames[self._added % self._slots] = frame
 
     def _reserve(self, shape: tuple[int, ...]) -> NDArray[np.uint8]:

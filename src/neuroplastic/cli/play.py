@@ -1,0 +1,112 @@
+"""`neuroplastic evaluate`, `record` and `runs`: what a run has learned."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from .. import doom
+from ..errors import at_least
+from ..network.dueling import DuelingNetwork
+from ..study.agent import build_agent
+from ..study.configuration import RunConfig
+from ..study.decision import explain_decision
+from ..study.recording import record_episode
+from ..study.run_folder import RunFolder, run_folders
+from ..study.trial import EVALUATION_SEED, fixed_batches, summarise
+
+
+def add_to(commands: Any) -> None:
+    """Add the commands to the parser."""
+    evaluate = commands.add_parser("evaluate", help="play greedy episodes with a run's network")
+    record = commands.add_parser("record", help="film one episode as an mp4")
+    for command in (evaluate, record):
+        command.add_argument("folder", metavar="RUN", help="a run folder, or its name under runs/")
+        command.add_argument("--which", choices=("best", "last"), default="best", help="epoch (default: best)")
+        command.add_argument("--seed", type=int, default=EVALUATION_SEED, help="of the episodes (default: 0)")
+    evaluate.add_argument("--episodes", type=int, default=25, help="how many (default: 25)")
+    evaluate.set_defaults(run=run_evaluate)
+    record.add_argument("--episode", type=int, default=0, help="which evaluation episode (default: 0)")
+    record.add_argument("--out", metavar="FILE", help="where the film goes (default: RUN/episode-K.mp4)")
+    record.add_argument("--explain", action="store_true", help="also print the rules behind one decision")
+    record.set_defaults(run=run_record)
+    runs = commands.add_parser("runs", help="a table of runs")
+    runs.add_argument("--runs", default="runs", metavar="FOLDER", help="where run folders lie (default: runs)")
+    runs.set_defaults(run=run_list)
+
+
+def load_agent(folder: RunFolder, which: str) -> tuple[RunConfig, DuelingNetwork]:
+    """A run's configuration and its network, in evaluation mode."""
+    config = folder.config()
+    network = build_agent(config)
+    folder.load_into(network, which)
+    return config, network.eval()
+
+
+def run_evaluate(options: argparse.Namespace) -> int:
+    """Play and print mean, spread and range."""
+    at_least("--episodes", options.episodes, 1)
+    config, network = load_agent(RunFolder.open(options.folder), options.which)
+    protocol = config.protocol
+
+    def act(pictures: Any) -> Any:
+        with torch.inference_mode():
+            return network(torch.from_numpy(pictures)).argmax(dim=1).numpy()
+
+    with tqdm(total=options.episodes, unit="episode") as bar:
+        results = doom.play(
+            fixed_batches(act, protocol.games),
+            options.episodes,
+            scenario=config.scenario,
+            picture=protocol.picture,
+            frame_skip=protocol.frame_skip,
+            seed=options.seed,
+            games=protocol.games,
+            on_episode=lambda _, __: bar.update() and None,
+        )
+    returns = [result.return_ for result in results]
+    spread = statistics.stdev(returns) if len(returns) > 1 else 0.0
+    print(
+        f"{config.scenario} {config.agent} ({options.which} epoch): {statistics.fmean(returns):.2f} +- {spread:.2f} "
+        f"over {len(returns)} episodes, {min(returns):.4g} to {max(returns):.4g}"
+    )
+    return 0
+
+
+def run_record(options: argparse.Namespace) -> int:
+    """Film an episode."""
+    folder = RunFolder.open(options.folder)
+    at_least("--episode", options.episode, 0)
+    config, network = load_agent(folder, options.which)
+    out = options.out or folder.path / f"episode-{options.episode}.mp4"
+    episode = record_episode(config, network, out, episode=options.episode, seed=options.seed)
+    print(f"{out}: {episode.decisions} decisions, score {episode.score:.4g}")
+    if options.explain and config.agent == "nfn":
+        print(explain_decision(config, network, episode.pictures[len(episode.pictures) // 2]))
+    return 0
+
+
+def run_list(options: argparse.Namespace) -> int:
+    """Print a line per run."""
+    rows = [("run", "epochs", "steps", "best", "sd", "last", "slope", "born")]
+    for folder in run_folders(options.runs):
+        metrics, config = folder.metrics(), folder.config()
+        done = f"{len(metrics)}/{config.protocol.epochs}"
+        if not metrics:
+            rows.append((folder.path.name, done, "0", "-", "-", "-", "-", "-"))
+            continue
+        s = summarise(metrics)
+        figures = (s.best.mean, s.best.sd, s.last.mean, s.slope)
+        rows.append((folder.path.name, done, str(s.last.steps), *(f"{f:.2f}" for f in figures), str(s.last.born)))
+    if len(rows) == 1:
+        print(f"no runs in {options.runs}/; start one with: neuroplastic train BP")
+        return 0
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        print("  ".join([row[0].ljust(widths[0]), *cells]))
+    return 0

@@ -1,0 +1,203 @@
+"""`neuroplastic train`: a trial of the paper's protocol, with progress, resumable."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from ..doom.scenarios import scenario
+from ..errors import ConfigError
+from ..study.configuration import RunConfig, leaf_types, leaves, parse, with_values
+from ..study.presets import PRESETS, preset
+from ..study.run_folder import EpochMetrics, RunError, RunFolder
+from ..study.trial import Progress, Stopped, Summary, Trial
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    command = commands.add_parser(
+        "train",
+        help="train an agent on a scenario",
+        description="Train an agent: 10 epochs of 500 steps, 25 greedy episodes after each, as in the paper.",
+        epilog=_field_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("scenario", nargs="?", metavar="SCENARIO", help="BP, BR, PP, HTL, DTC, TC or GH")
+    command.add_argument("--agent", default="nfn", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
+    command.add_argument("--preset", default="tuned", help=f"{' or '.join(PRESETS)} (default: tuned)")
+    command.add_argument("--resume", metavar="RUN", help="go on with a run that was stopped")
+    command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    command.add_argument("--threads", type=int, default=0, help="threads of PyTorch (default: all cores)")
+    command.add_argument("--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)")
+    command.add_argument("--seconds", type=float, help="begin no epoch that would end after this time")
+    command.add_argument("fields", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    command.set_defaults(run=run)
+
+
+def _field_help() -> str:
+    lines = ["any field of the configuration (defaults: the preset's):"]
+    seen: set[str] = set()
+    for agent in ("nfn", "dnn"):
+        for name, entry, _ in leaves(preset("tuned", "BP", agent)):
+            if name not in seen:
+                seen.add(name)
+                lines.append(f"  --{name.replace('_', '-'):20} {entry.metadata.get('help', '')}")
+    return "\n".join(lines)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train as asked; exit code 0 when the trial is complete, 130 when it was stopped."""
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    device = _device(options.device)
+    values = field_values(options.fields)
+    if options.resume:
+        if values or options.scenario:
+            raise ConfigError("--resume goes on with the run's own configuration: give no scenario and no fields")
+        folder = RunFolder.open(options.resume)
+        config = folder.config()
+    else:
+        if not options.scenario:
+            raise ConfigError("name a scenario (BP, BR, PP, HTL, DTC, TC, GH) or --resume RUN")
+        config = configured(options.scenario, options.agent, options.preset, values)
+        folder = RunFolder.create(options.runs, config)
+    with Trial(config, folder, device=device) as trial, interruptible(trial):
+        try:
+            if options.resume:
+                print(f"going on with {folder.path} after step {trial.resume()}")
+            else:
+                print(f"run folder: {folder.path}")
+            summary = show(trial, seconds=options.seconds)
+        except Stopped:
+            print(f"\nstopped after step {trial.trainer.steps}; go on with: {folder.how_to_resume()}")
+            return 130
+    if summary is not None:
+        report(config, summary)
+    if len(trial.metrics) < config.protocol.epochs:
+        print(f"time is up after epoch {len(trial.metrics)}; go on with: {folder.how_to_resume()}")
+    return 0
+
+
+def configured(scenario_name: str, agent: str, preset_name: str, texts: dict[str, str]) -> RunConfig:
+    """A preset with fields changed, given as text."""
+    base = preset(preset_name, scenario_name, agent)
+    kinds = leaf_types(base)
+    with_values(base, dict.fromkeys(texts))if not texts.keys() <= kinds.keys() else None
+    return with_values(base, {name: parse(name, kinds[name], text) for name, text in texts.items()})
+
+
+def field_values(words: list[str]) -> dict[str, str]:
+    """`--some-field value` or `--some-field=value` pairs as a dictionary."""
+    values: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("--"):
+            raise ConfigError(f"expected --field value, got {word!r}")
+        name, equals, value = word[2:].partition("=")
+        if not equals:
+            value = next(rest, "")
+            if not value:
+                raise ConfigError(f"--{name} needs a value")
+        values[name.replace("-", "_")] = value
+    return values
+
+
+def _device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ConfigError(f"--device must be cpu or cuda, got {name!r}") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("--device cuda: this PyTorch sees no CUDA device; use --device cpu")
+    return device
+
+
+@contextmanager
+def interruptible(trial: Trial) -> Iterator[None]:
+    """Let the first Ctrl-C stop the trial cleanly and a second one end the program at once."""
+
+    def stop(number: int, _: object) -> None:
+        trial.stop_requested = True
+        signal.signal(number, signal.default_int_handler)
+        print("\nstopping after this step (Ctrl-C again to stop at once)", file=sys.stderr)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def show(trial: Trial, *, seconds: float | None = None) -> Summary | None:
+    """Run a trial under a progress bar, with events for TensorBoard."""
+    protocol = trial.config.protocol
+    total = protocol.epochs * protocol.steps_per_epoch
+    with _events(trial) as write, tqdm(total=total, initial=trial.trainer.steps, unit="step") as bar:
+        bar.set_description(f"{trial.config.scenario} {trial.config.agent}")
+
+        def on_progress(progress: Progress) -> None:
+            latest = progress.latest
+            shown = {"score": "-" if latest is None else f"{latest.mean:.4g}"}
+            if trial.config.agent == "nfn":
+                shown["born"] = str(progress.born)
+                if latest is not None and latest.rules_firing is not None:
+                    shown["rules firing"] = f"{latest.rules_firing:.0f}"
+            if progress.evaluated is not None:
+                shown["evaluated"] = f"{progress.evaluated}/{protocol.episodes}"
+            elif progress.step is not None:
+                bar.update()
+            elif latest is not None:
+                write(latest)
+                bar.write(_epoch_line(latest))
+            bar.set_postfix(shown, refresh=progress.evaluated is not None)
+
+        return trial.run(on_progress, seconds=seconds)
+
+
+def _epoch_line(m: EpochMetrics) -> str:
+    grown = f", {m.born} sets born, {m.rules_firing:.1f} rules firing" if m.rules_firing is not None else ""
+    return f"epoch {m.epoch:2}: {m.mean:.2f} +- {m.sd:.2f} over the episodes ({m.least:.4g} to {m.most:.4g}){grown}"
+
+
+def _events(trial: Trial) -> AbstractContextManager[Callable[[EpochMetrics], None]]:
+    """A function that writes an epoch's metrics as TensorBoard events; does nothing where that is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return nullcontext(lambda _: None)
+
+    @contextmanager
+    def writing() -> Iterator[Callable[[EpochMetrics], None]]:
+        with SummaryWriter(str(trial.folder.path), purge_step=trial.trainer.steps + 1) as writer:  # type: ignore[no-untyped-call]
+
+            def write(m: EpochMetrics) -> None:
+                for name in ("mean", "sd", "loss", "exploration", "sets", "born", "rules_firing"):
+                    value = getattr(m, name)
+                    if value is not None:
+                        writer.add_scalar(f"trial/{name}", value, m.steps)  # type: ignore[no-untyped-call]
+
+            yield write
+
+    return writing()
+
+
+def report(config: RunConfig, summary: Summary) -> None:
+    """Print a trial's figures beside random play's and the paper's."""
+    game = scenario(config.scenario)
+    theirs = game.paper_nfn if config.agent == "nfn" else game.paper_dnn
+    best, last = summary.best, summary.last
+    print(f"{game.key} ({game.title}), {config.agent}, preset {config.preset}, seed {config.seed}:")
+    print(f"  best epoch  {best.mean:9.2f} +- {best.sd:.2f} (epoch {best.epoch})")
+    print(f"  last epoch  {last.mean:9.2f} +- {last.sd:.2f}, slope {summary.slope:+.2f} per epoch")
+    print(f"  random play {game.random_play:9.2f}    the paper's best trial {theirs.mean:.2f} +- {theirs.sd:.2f}")
+
+
+__all__ = ["RunError", "add_to", "configured", "run"]

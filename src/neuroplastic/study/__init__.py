@@ -1,0 +1,1 @@
+"""The paper's trials: configurations and presets, the protocol, run folders."""

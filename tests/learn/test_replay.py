@@ -1,0 +1,167 @@
+import numpy as np
+import pytest
+import torch
+
+from neuroplastic.errors import ConfigError, InputError
+from neuroplastic.learn import ReplayMemory
+
+
+def frame(number: int) -> np.ndarray:
+    return np.array([[number // 256, number % 256]], np.uint8)
+
+
+def number_of(pictures: torch.Tensor) -> list[int]:
+    return [int(row[0, 0]) * 256 + int(row[0, 1]) for row in pictures]
+
+
+class Recorder:
+    """Plays random episodes into a memory and, slowly, writes down every transition that it should be able to give."""
+
+    def __init__(self, capacity: int, n_step: int, discount: float = 0.9, seed: int = 0) -> None:
+        self.memory = ReplayMemory(capacity, n_step=n_step, discount=discount)
+        self.rng = np.random.default_rng(seed)
+        self.episodes: list[list[tuple[int, int, float]]] = []  # (frame, action, reward)
+        self.over = True
+        self.frames = 0
+
+    def step(self, end_probability: float) -> None:
+        if self.over:
+            self.memory.begin(self._next_frame())
+            self.episodes.append([])
+        action, reward = int(self.rng.integers(8)), float(np.float32(self.rng.normal()))
+        self.over = bool(self.rng.random() < end_probability)
+        self.episodes[-1].append((self.frames - 1, action, reward))
+        self.memory.append(action, reward, None if self.over else self._next_frame())
+
+    def _next_frame(self) -> np.ndarray:
+        self.frames += 1
+        return frame(self.frames - 1)
+
+    def expected(self) -> dict[int, tuple[int, int, float, float, int | None]]:
+        """By step: frame, action, n-step return, discount, next frame (None where there is none)."""
+        n, discount = self.memory.n_step, self.memory.discount
+        known = {}
+        step = 0
+        for number, episode in enumerate(self.episodes):
+            finished = self.over or number < len(self.episodes) - 1
+            for place, (picture, action, _) in enumerate(episode):
+                rewards = [reward for _, _, reward in episode[place : place + n]]
+                total = sum(discount**k * reward for k, reward in enumerate(rewards))
+                if place + n < len(episode):
+                    known[step] = (picture, action, total, discount**n, episode[place + n][0])
+                elif finished:
+                    known[step] = (picture, action, total, 0.0, None)
+                elif place + n == len(episode):  # reaches the frame not yet acted upon
+                    known[step] = (picture, action, total, discount**n, self.frames - 1)
+                step += 1
+        return {k: known[k] for k in known if k >= step - self.memory.capacity}
+
+
+@pytest.mark.parametrize("n_step", [1, 2, 3, 7])
+@pytest.mark.parametrize("capacity", [7, 8, 25, 60])
+def test_every_transition_equals_the_one_written_down_at_any_place_of_the_ring(capacity, n_step):
+    recorder = Recorder(capacity, n_step, seed=capacity * 10 + n_step)
+    for _ in range(3 * capacity + 5):
+        recorder.step(end_probability=0.15)
+        expected = recorder.expected()
+        assert len(recorder.memory) == len(expected)
+        if not expected:
+            continue
+        steps = np.array(sorted(expected))
+        batch = recorder.memory.gather(steps)
+        rows = [expected[step] for step in steps]
+        assert number_of(batch.states) == [row[0] for row in rows]
+        assert batch.actions.tolist() == [row[1] for row in rows]
+        np.testing.assert_allclose(batch.returns, [row[2] for row in rows], rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(batch.discounts, [row[3] for row in rows], rtol=1e-6)
+        for got, row in zip(number_of(batch.next_states), rows, strict=True):
+            assert row[4] is None or got == row[4]
+
+
+@pytest.mark.parametrize("n_step", [1, 3])
+def test_sampling_is_uniform_over_exactly_the_complete_transitions(n_step):
+    recorder = Recorder(capacity=20, n_step=n_step)
+    for _ in range(47):
+        recorder.step(end_probability=0.1)
+    frames = sorted(row[0] for row in recorder.expected().values())
+    drawn = number_of(recorder.memory.sample(20_000, np.random.default_rng(0)).states)
+    seen, counts = np.unique(drawn, return_counts=True)
+    assert seen.tolist() == frames
+    mean = 20_000 / len(frames)
+    assert np.abs(counts - mean).max() < 5 * np.sqrt(mean)
+
+
+def test_samples_are_contiguous_uint8_and_independent_of_later_steps():
+    recorder = Recorder(capacity=10, n_step=1)
+    for _ in range(10):
+        recorder.step(end_probability=0.1)
+    batch = recorder.memory.sample(6, np.random.default_rng(0))
+    before = batch.states.clone()
+    for _ in range(20):
+        recorder.step(end_probability=0.1)
+    assert batch.states.dtype == torch.uint8
+    assert batch.states.is_contiguous()
+    assert batch.next_states.is_contiguous()
+    assert batch.actions.dtype == torch.int64
+    assert torch.equal(batch.states, before)
+
+
+@pytest.mark.parametrize("steps", [0, 5, 30])
+def test_a_reloaded_memory_goes_on_as_the_first(steps):
+    first, second = Recorder(capacity=12, n_step=3), Recorder(capacity=12, n_step=3)
+    for _ in range(steps):
+        first.step(end_probability=0.2)
+    state = first.memory.state_dict()
+    second.memory.load_state_dict({k: v.clone() if torch.is_tensor(v) else v for k, v in state.items()})
+    second.rng.bit_generator.state = first.rng.bit_generator.state
+    second.episodes, second.over, second.frames = [list(e) for e in first.episodes], first.over, first.frames
+    for _ in range(20):
+        first.step(end_probability=0.2)
+        second.step(end_probability=0.2)
+    for a, b in zip(*(r.memory.sample(50, np.random.default_rng(1)) for r in (first, second)), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_a_large_memory_uses_only_what_it_holds():
+    resident = _resident_megabytes()
+    memory = ReplayMemory(50_000)
+    picture = np.ones((84, 84, 3), np.uint8)
+    memory.begin(picture)
+    for _ in range(1000):
+        memory.append(0, 0.0, picture)
+    assert _resident_megabytes() - resident < 60  # 21 MB of frames, 2 MB pages, and the rest of the process
+
+
+def _resident_megabytes() -> float:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+
+
+def test_an_episode_ended_from_outside_has_a_terminal_last_transition():
+    memory = ReplayMemory(10, n_step=3, discount=0.5)
+    memory.begin(frame(0))
+    for step in range(4):
+        memory.append(step, 1.0, frame(step + 1))
+    memory.end_episode()
+    assert len(memory) == 4
+    assert memory.gather(np.array([3])).discounts.tolist() == [0.0]
+    memory.begin(frame(9))  # the place of frame 4 is free again
+    assert memory.current_frame is not None
+    assert number_of(torch.from_numpy(memory.current_frame[None])) == [9]
+
+
+def test_mistakes_are_named():
+    memory = ReplayMemory(5)
+    with pytest.raises(InputError, match="no complete transition"):
+        memory.sample(1, np.random.default_rng(0))
+    with pytest.raises(InputError, match="begin"):
+        memory.append(0, 0.0, frame(0))
+    memory.begin(frame(0))
+    with pytest.raises(InputError, match="under way"):
+        memory.begin(frame(1))
+    with pytest.raises(InputError, match="uint8"):
+        memory.append(0, 0.0, frame(0).astype(np.float32))
+    with pytest.raises(InputError, match="shape"):
+        memory.append(0, 0.0, np.zeros((3, 3), np.uint8))
+    with pytest.raises(ConfigError, match="n_step must be at most"):
+        ReplayMemory(5, n_step=6)
