@@ -1,4 +1,4 @@
-"""Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 15]`."""
+"""Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 60]`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main() -> None:
         "--seconds",
         type=float,
         default=rule_part.SECONDS,
-        help="time for one size of rule_part (default: %(default)s)",
+        help="time for the race of rule_part (default: %(default)s)",
     )
     options = parser.parse_args()
     unknown = set(options.names) - {"rule_part", *present}

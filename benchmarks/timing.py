@@ -41,7 +41,6 @@ class Contestant:
     passes_per_draw: int = 1
     best: float = field(default=math.inf, init=False)
     best_draw: float = field(default=math.inf, init=False)
-    passes: int = field(default=0, init=False)
 
     @property
     def milliseconds(self) -> float:
@@ -56,7 +55,6 @@ class Contestant:
         started = time.perf_counter()
         while True:
             self.best = min(self.best, _seconds(self.run))
-            self.passes += 1
             if time.perf_counter() - started > TURN_SECONDS:
                 return
 

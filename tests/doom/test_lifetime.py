@@ -23,6 +23,11 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the lifeline is
 forked = multiprocessing.get_context("fork")
 
 
+def alive(process: psutil.Process) -> bool:
+    """Whether `process` still runs; one that ended but was not yet collected by its parent does not."""
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
 def left_behind(folder: Path, since: float) -> list[str]:
     """Processes that run in or were told of `folder`, what is in it, and unclaimed shared memory."""
     left = [str(file) for file in folder.iterdir()]
@@ -53,37 +58,50 @@ def own_temporary_folder(folder: Path) -> None:
 
 
 OWNER_OF_TWO = """
-import sys, tempfile
-tempfile.tempdir = sys.argv[1]
-from neuroplastic import doom
-envs = [doom.make(key, picture="fast") for key in ("BP", "TC")]
-for env in envs:
-    env.reset()
-print("ready", flush=True)
-while True:
-    for env in envs:
-        if env.step(0)[2]:
-            env.reset()
+import sys
+from pathlib import Path
+from tests.doom.test_lifetime import play_two_games
+play_two_games(Path(sys.argv[1]), lambda: print("ready", flush=True))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_killed_program_leaves_nothing(number: int, tmp_path: Path) -> None:
+def play_two_games(folder: Path, ready: Callable[[], None]) -> None:
+    own_temporary_folder(folder)
+    envs = [doom.make(key, picture="fast") for key in ("BP", "TC")]
+    for env in envs:
+        env.reset()
+    ready()
+    while True:
+        for env in envs:
+            if env.step(0)[2]:
+                env.reset()
+
+
+def test_program_killed_leaves_nothing(tmp_path: Path) -> None:
     since = time.time()
-    program = subprocess.Popen(
-        [sys.executable, "-c", OWNER_OF_TWO, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    command = [sys.executable, "-c", OWNER_OF_TWO, str(tmp_path)]
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None
     assert program.stdout.readline() == "ready\n"
-    engines = [child for child in psutil.Process(program.pid).children() if "vizdoom" in child.name()]
-    assert len(engines) == 2
-    program.send_signal(number)
+    engines = psutil.Process(program.pid).children()
+    assert [engine.name() for engine in engines] == ["vizdoom", "vizdoom"]
+    program.kill()
     program.wait()
     wait_until_nothing_is_left(tmp_path, since)
-    assert not any(engine.is_running() and engine.status() != psutil.STATUS_ZOMBIE for engine in engines)
+    assert not any(alive(engine) for engine in engines)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_worker_process_ended_by_a_signal_leaves_nothing(number: int, tmp_path: Path) -> None:
+    since = time.time()
+    ready = forked.Event()
+    child = forked.Process(target=play_two_games, args=(tmp_path, ready.set))
+    child.start()
+    assert ready.wait(20)
+    assert child.pid is not None
+    os.kill(child.pid, number)
+    child.join()
+    wait_until_nothing_is_left(tmp_path, since)
 
 
 def _start_two_engines(folder: Path, ready: Callable[[], None]) -> None:
@@ -103,7 +121,7 @@ def test_program_killed_while_engines_start_leaves_nothing(tmp_path: Path) -> No
         child.start()
         ready.wait()
         time.sleep(rng.uniform(0, 0.6))
-        os.kill(child.pid, signal.SIGKILL)
+        child.kill()
         child.join()
         wait_until_nothing_is_left(tmp_path, since)
 

@@ -1,11 +1,11 @@
 """Same seed, same actions, same game: across processes, at any pace, whatever was played before."""
 
-import hashlib
 import json
 import random
 import subprocess
 import sys
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from neuroplastic import doom
 ACTIONS = 200
 
 
-def transcript(key: str, *, largest_pause: float = 0.0, warm_up: int = 0) -> list[tuple[float, bool, str]]:
-    """Reward, end and digest of the full frame after each of 200 fixed random actions, from episode 4 of seed 11 on."""
+def transcript(key: str, *, largest_pause: float = 0.0, warm_up: int = 0) -> list[tuple[float, bool, int]]:
+    """Reward, end and checksum of the full frame after each of 200 fixed random actions, from episode 4 on."""
     env = doom.make(key, seed=11, render_mode="rgb_array")
     rng = np.random.default_rng(1)
     for episode in range(warm_up):
@@ -29,8 +29,7 @@ def transcript(key: str, *, largest_pause: float = 0.0, warm_up: int = 0) -> lis
     for _ in range(ACTIONS):
         time.sleep(random.uniform(0, largest_pause))
         picture, reward, ended, _, _ = env.step(rng.integers(env.action_space.n))
-        digest = hashlib.sha256(env.render().tobytes() + picture.tobytes()).hexdigest()[:16]
-        lines.append((reward, ended, digest))
+        lines.append((reward, ended, zlib.crc32(env.render(), zlib.crc32(picture))))
         if ended:
             env.reset()
     env.close()

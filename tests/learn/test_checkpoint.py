@@ -25,7 +25,10 @@ def state_of(number: int) -> dict[str, object]:
         "huge": 2**127 + number,
         "nothing": None,
         "names": ["a", {"deep": torch.full((2, 3), float(number), dtype=torch.float64)}],
-        "weights": {"w": torch.randn(300, 40, generator=generator), "_extra_state": torch.arange(5).to(torch.uint8)},
+        "weights": {
+            "w": torch.randn(300, 40, generator=generator),
+            "_extra_state": torch.arange(5).to(torch.uint8),
+        },
         "scalar": torch.tensor(number),
         "flags": torch.tensor([True, False]),
         "half": torch.ones(3, dtype=torch.bfloat16),
@@ -76,7 +79,10 @@ def test_the_last_two_are_kept_and_leftovers_removed(tmp_path):
     (tmp_path / ".unfinished-000000007").mkdir()
     for step in (10, 20, 30):
         store.save(step, state_of(step))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint-000000020", "checkpoint-000000030"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "checkpoint-000000020",
+        "checkpoint-000000030",
+    ]
 
 
 def test_a_run_taken_up_from_before_drops_the_checkpoints_ahead_of_it(tmp_path):
@@ -108,7 +114,9 @@ def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(tmp_path, nam
     store = CheckpointStore(tmp_path)
     store.save(1, state_of(1))
     damage(store.save(2, state_of(2)) / name)
-    with pytest.warns(CheckpointWarning, match=r"checkpoint-000000002 is damaged .*; going back to .* step 1"):
+    with pytest.warns(
+        CheckpointWarning, match=r"checkpoint-000000002 is damaged .*; going back to .* step 1"
+    ):
         loaded = store.load()
     assert loaded.step == 1
     assert_equal(loaded.state, state_of(1))
@@ -227,7 +235,7 @@ def test_a_disk_that_is_really_full_ends_the_program_with_the_error(tmp_path):
         "try:\n    store.save(2, {'w': torch.ones(1_000_000)})\n"
         "finally:\n    print(sorted(p.name for p in store.folder.iterdir()), store.load().step, flush=True)\n"
     )
-    shell = f"mount -t tmpfs -o size=1m none {tmp_path} && cd {tmp_path} && exec {sys.executable} -c \"$1\""
+    shell = f'mount -t tmpfs -o size=1m none {tmp_path} && cd {tmp_path} && exec {sys.executable} -c "$1"'
     if not shutil.which("unshare") or subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
         pytest.skip("no way to mount a small disk here")
     done = subprocess.run(

@@ -228,3 +228,12 @@ def test_every_field_has_one_line_of_help():
     for field in dataclasses.fields(QConfig):
         assert 5 < len(field.metadata["help"]) < 80, field.name
         assert "\n" not in field.metadata["help"]
+
+
+def test_an_update_is_seen_by_what_is_kept_per_version_of_the_parameters():
+    learner = learner_of([[5.0, 1.0]], fused_adam=True)
+    learner.replay.begin(frame(0))
+    learner.replay.append(1, 4.0, None)
+    before = learner.network.values._version
+    learner.step()
+    assert learner.network.values._version > before

@@ -28,7 +28,12 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit code. A user's mistake prints one line, not a traceback."""
     warnings.showwarning = _show_warning
-    options = parser().parse_args(arguments)
+    root = parser()
+    options, rest = root.parse_known_args(arguments)
+    if options.command == "train":
+        options.fields = rest
+    elif rest:
+        root.error(f"unknown arguments: {' '.join(rest)}")
     try:
         code: int = options.run(options)
     except NeuroplasticError as error:

@@ -24,6 +24,7 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     command = commands.add_parser(
         "train",
+        allow_abbrev=False,
         help="train an agent on a scenario",
         description="Train an agent: 10 epochs of 500 steps, 25 greedy episodes after each, as in the paper.",
         epilog=_field_help(),
@@ -37,7 +38,6 @@ def add_to(commands: Any) -> None:
     command.add_argument("--threads", type=int, default=0, help="threads of PyTorch (default: all cores)")
     command.add_argument("--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)")
     command.add_argument("--seconds", type=float, help="begin no epoch that would end after this time")
-    command.add_argument("fields", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     command.set_defaults(run=run)
 
 
@@ -89,8 +89,7 @@ def configured(scenario_name: str, agent: str, preset_name: str, texts: dict[str
     """A preset with fields changed, given as text."""
     base = preset(preset_name, scenario_name, agent)
     kinds = leaf_types(base)
-    with_values(base, dict.fromkeys(texts))if not texts.keys() <= kinds.keys() else None
-    return with_values(base, {name: parse(name, kinds[name], text) for name, text in texts.items()})
+    return with_values(base, {name: parse(name, kinds.get(name, str), text) for name, text in texts.items()})
 
 
 def field_values(words: list[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import weakref
@@ -77,14 +78,14 @@ class Engine:
         self._finished = True
         line = lifeline(Path(vizdoom.exe_path))
         try:
-            _start(self._game, line)
+            instance = _start(self._game, line)
         except _ENGINE_FAILURES as error:
             raise EngineError(
                 f"the DOOM engine for {scenario.key} did not start: {error}. Check that there is memory and room in "
                 "/dev/shm, and that `python -c 'import vizdoom; print(vizdoom.__version__)'` works"
             ) from error
         # Runs on close(), when this object is collected, and when Python exits: whichever comes first.
-        self._stop = weakref.finalize(self, _stop, self._game, self._owner, line)
+        self._stop = weakref.finalize(self, _stop, self._game, self._owner, line, instance)
 
     @property
     def closed(self) -> bool:
@@ -203,31 +204,30 @@ def _configured(scenario: Scenario, picture: Picture) -> Any:
     return game
 
 
-def _start(game: Any, line: Lifeline | None) -> None:
+def _start(game: Any, line: Lifeline | None) -> str:
+    """Start the engine; its instance id."""
     if os.path.exists(_OVERRIDE):
         raise EngineError(
             f"the file {os.path.abspath(_OVERRIDE)} would override the scenario's settings; move it or start elsewhere"
         )
     if line is None:
         game.init()
-        return
+        return str(game.get_instance_id())
     game.set_vizdoom_path(str(line.launcher))
     with line.starting():
         game.init()
-        line.started(game.get_instance_id())
+        instance = str(game.get_instance_id())
+        line.started(instance)
+    return instance
 
 
-def _stop(game: Any, owner: int, line: Lifeline | None) -> None:
+def _stop(game: Any, owner: int, line: Lifeline | None, instance: str) -> None:
     if owner != os.getpid():
         # A forked child's copy: closing or collecting it would end the parent's engine and wait for a thread that
         # does not exist here. One reference too many keeps it untouched until the child ends.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(game))
         return
-    instance = game.get_instance_id() if line is not None else ""
-    try:
+    with contextlib.suppress(*_ENGINE_FAILURES):  # it may have ended by itself
         game.close()
-    except _ENGINE_FAILURES:
-        pass  # it had ended by itself
-    finally:
-        if line is not None:
-            line.closed(instance)
+    if line is not None:
+        line.closed(instance)

@@ -82,29 +82,36 @@ typedef REAL NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
 #define TILE (TILE_VECTORS * LANES)
 
-/* `rows` observations against one tile of rules; the sums stay in registers. `rows` is a constant at each call. */
+/* `rows` observations against one tile of rules; a block's sums stay in registers. `rows` is a constant at each call. */
 INLINE void NAME(distance_tile)(const REAL *x, const REAL *center, const REAL *precision, int64_t stride, REAL *out,
                                 int64_t out_stride, int64_t D, int64_t columns, const int rows)
 {
-    NAME(vector) sum[8][TILE_VECTORS];
-    memset(sum, 0, sizeof sum);
-    for (int64_t d = 0; d < D; d++) {
-        NAME(vector) c[TILE_VECTORS], s[TILE_VECTORS];
-        memcpy(c, center + d * stride, sizeof c);
-        memcpy(s, precision + d * stride, sizeof s);
+    NAME(vector) total[8][TILE_VECTORS] = {0};
+    for (int64_t block = 0; block < D; block += BLOCK) { /* sums of sums: one long sum would lose digits */
+        NAME(vector) sum[8][TILE_VECTORS];
+        memset(sum, 0, sizeof sum);
+        const int64_t end = MIN(block + BLOCK, D);
+        for (int64_t d = block; d < end; d++) {
+            NAME(vector) c[TILE_VECTORS], s[TILE_VECTORS];
+            memcpy(c, center + d * stride, sizeof c);
+            memcpy(s, precision + d * stride, sizeof s);
 #pragma GCC unroll 8
-        for (int b = 0; b < rows; b++) {
-            const REAL value = x[b * D + d];
+            for (int b = 0; b < rows; b++) {
+                const REAL value = x[b * D + d];
 #pragma GCC unroll 2
-            for (int v = 0; v < TILE_VECTORS; v++) {
-                const NAME(vector) difference = value - c[v];
-                sum[b][v] += difference * (difference * s[v]);
+                for (int v = 0; v < TILE_VECTORS; v++) {
+                    const NAME(vector) difference = value - c[v];
+                    sum[b][v] += difference * (difference * s[v]);
+                }
             }
         }
+        for (int b = 0; b < rows; b++)
+            for (int v = 0; v < TILE_VECTORS; v++)
+                total[b][v] += sum[b][v];
     }
     for (int b = 0; b < rows; b++)
         for (int64_t k = 0; k < columns; k++)
-            out[b * out_stride + k] = -((const REAL *)sum[b])[k];
+            out[b * out_stride + k] = -((const REAL *)total[b])[k];
 }
 
 /* Tiles first..last of the product, rule tile by rule tile, so that a tile's columns stay in cache for all rows. */

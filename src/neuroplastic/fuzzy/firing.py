@@ -13,8 +13,11 @@ from torch.nn import functional as F
 
 from ..errors import ConfigError, choose
 from . import kernel
+from .log_firing import wide
 
 LAYER_NORM_EPS = 1e-5
+# Closer to 1 than this, entmax differs from softmax by less than bisection can tell.
+NEAR_SOFTMAX = 1e-8
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,11 @@ class Firing:
 def layer_norm(log_firing: Tensor, kappa: Tensor, beta: Tensor) -> Tensor:
     """Normalise over the rules with biased variance (Eqs. 13-15), then scale by kappa and shift by beta, per rule.
 
-    Eq. 15 has no eps; one rule, or tied rules, would give 0/0, so 1e-5 is added to the variance. Log-firings so
-    far apart that their variance overflows (beyond 1e19 in single precision) count as tied.
+    Eq. 15 has no eps; one rule, or tied rules, would give 0/0, so 1e-5 is added to the variance. Computed in
+    double precision: inputs far from every set have log-firings whose squares would overflow in single.
     """
-    return F.layer_norm(log_firing, log_firing.shape[1:], kappa, beta, LAYER_NORM_EPS)
+    normalised = F.layer_norm(wide(log_firing), log_firing.shape[1:], eps=LAYER_NORM_EPS).to(log_firing.dtype)
+    return normalised * kappa + beta
 
 
 def with_certainty(log_firing: Tensor, certainty: Tensor, form: str) -> Tensor:
@@ -99,4 +103,8 @@ class _Entmax15(torch.autograd.Function):
 
 
 def _by_bisection(shifted: Tensor, alpha: float | Tensor) -> Tensor:
-    return entmax_bisect(shifted, alpha, dim=1)  # type: ignore[no-any-return]
+    """Any alpha. In double precision, for the powers 1 / (alpha - 1) lose digits as alpha comes near to 1."""
+    if isinstance(alpha, float) and alpha - 1 < NEAR_SOFTMAX:
+        return torch.softmax(shifted, dim=1)
+    levels: Tensor = entmax_bisect(wide(shifted), wide(alpha) if isinstance(alpha, Tensor) else alpha, dim=1)
+    return levels.to(shifted.dtype)

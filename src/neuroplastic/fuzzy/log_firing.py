@@ -43,7 +43,7 @@ def _origin(centers: Tensor, mask: Tensor) -> Tensor:
     return (centers * weight).sum(dim=1) / weight.sum(dim=1).clamp_min(1)
 
 
-def _wide(tensor: Tensor) -> Tensor:
+def wide(tensor: Tensor) -> Tensor:
     """Double precision where the device has it."""
     return tensor if tensor.device.type == "mps" else tensor.double()
 
@@ -56,8 +56,8 @@ def settled_log_firing(x: Tensor, chosen: Chosen) -> Tensor:
     if kernel.serves(x):
         return kernel.distance(x.contiguous(), chosen.center, chosen.precision)
     origin = chosen.center.mean(dim=1)
-    shifted, center = _wide(x - origin), _wide(chosen.center - origin.unsqueeze(1))
-    precision = _wide(chosen.precision)
+    shifted, center = wide(x - origin), wide(chosen.center - origin.unsqueeze(1))
+    precision = wide(chosen.precision)
     weighted = precision * center
     inner = shifted.square() @ precision - 2 * (shifted @ weighted)
     return -(inner + (weighted * center).sum(dim=0)).to(x.dtype)

@@ -37,7 +37,7 @@ def precisions_from_widths(widths: Tensor) -> Tensor:
 
 def input_limit(dtype: torch.dtype) -> float:
     """Inputs beyond this magnitude are treated as lying on it: their squares still fit the number format."""
-    return float(torch.finfo(dtype).max ** 0.25)
+    return min(float(torch.finfo(dtype).max ** 0.25), 1e60)
 
 
 def log_membership(x: Tensor, centers: Tensor, precisions: Tensor, term: int) -> Tensor:

@@ -84,7 +84,9 @@ class CheckpointStore:
         """
         at_least("step", step, 0)
         final = self.path(step)
-        unfinished, replaced = (self.folder / f"{_UNFINISHED}{step:09d}{suffix}" for suffix in ("", "-replaced"))
+        unfinished, replaced = (
+            self.folder / f"{_UNFINISHED}{step:09d}{suffix}" for suffix in ("", "-replaced")
+        )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._remove_unfinished()

@@ -160,6 +160,9 @@ class QLearning:
         if self.config.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip_norm)
         self.optimizer.step()
+        # Fused optimizers change parameters without saying so; what a network keeps for evaluation needs it.
+        for parameter in self.network.parameters():
+            torch.autograd.graph.increment_version(parameter)
         self.network.eval()
         self.updates += 1
         if self.updates % self.config.target_every == 0:

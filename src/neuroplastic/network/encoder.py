@@ -24,9 +24,9 @@ class PictureEncoder(nn.Module):
 
     Each convolution is followed by batch norm, ReLU and dropout; the last one's (16, 10, 10) planes are
     flattened row-major. In evaluation mode without gradients, batch norm and the division by 255 are folded
-    into the convolutions: equal to the unfolded pass up to rounding (1e-5), and faster. The folded weights
-    are kept until a parameter or a running statistic changes; writes through `.data`, which PyTorch does
-    not count, are noticed at the next `train()` or `eval()`.
+    into the convolutions: equal to the unfolded pass up to rounding (1e-5), and faster. The folded weights are
+    kept until a parameter or a running statistic changes. Writes that PyTorch does not count (by fused
+    optimizers, through `.data`) are noticed at the next pass with gradients, `train()` or `eval()`.
     """
 
     out_features = FEATURES
@@ -54,6 +54,7 @@ class PictureEncoder(nn.Module):
         channels_first = pictures.permute(0, 3, 1, 2)
         dtype = next(self.parameters()).dtype
         if self.training or torch.is_grad_enabled():
+            self._folded = []  # an optimizer may follow, and fused ones leave `_version` as it was
             # Contiguous planes: the backward pass is slower with channels last (measured, 2 cores).
             x = channels_first.to(dtype, memory_format=torch.contiguous_format).mul(1 / 255)
             planes = self._convolve(x)

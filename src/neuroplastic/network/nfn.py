@@ -15,6 +15,9 @@ from .antecedent import Antecedent, Range, bounded, check_input
 from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
 from .neurogenesis import Birth, Neurogenesis, Statistics
 
+# A learned alpha stays away from 1, where its gradient is a difference of equal numbers.
+LEAST_ALPHA = 1.001
+
 _SELECTION, _FIRING, _NEUROGENESIS = Selection(), Firing(), Neurogenesis()
 
 
@@ -113,9 +116,9 @@ class NeuroFuzzyNetwork(nn.Module):
 
     @property
     def alpha(self) -> float | Tensor:
-        """The alpha of entmax: fixed, or, when learned, a tensor within (1, 2) that starts at 1.5."""
+        """The alpha of entmax: fixed, or, when learned, a tensor within (1, 2) that starts at 1.5 (within 0.001)."""
         if self.raw_alpha is not None:
-            return 1 + torch.sigmoid(self.raw_alpha)
+            return LEAST_ALPHA + (2 - LEAST_ALPHA) * torch.sigmoid(self.raw_alpha)
         assert not isinstance(self.firing_config.alpha, str)
         return float(self.firing_config.alpha)
 

@@ -110,7 +110,7 @@ def tuned(key: str, agent: str) -> RunConfig:
     learner = replace(
         base.learner,
         learning_rate=5e-4,
-        batch_size=48,
+        batch_size=32,
         n_step=3,
         loss="huber",
         clip_norm=10.0,

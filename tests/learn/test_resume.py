@@ -1,0 +1,71 @@
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neuroplastic.learn import CheckpointStore
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(folder: Path, steps: int, every: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.learn.resumable_run", str(folder), str(steps), str(every)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def kill_at_a_random_moment(process: subprocess.Popen[str], rng: np.random.Generator, steps: int) -> bool:
+    """Let it run for some steps and some milliseconds more, then SIGKILL it; False if it came to its end first."""
+    assert process.stdout is not None
+    for _ in range(int(rng.integers(1, steps))):
+        if not process.stdout.readline():
+            break
+    time.sleep(float(rng.uniform(0, 0.02)))
+    process.kill()
+    process.stdout.close()
+    return process.wait() != 0
+
+
+def content(folder: Path, step: int) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in CheckpointStore(folder).path(step).iterdir()}
+
+
+def killed_run_equals_undisturbed_run(
+    tmp_path: Path, *, kills: int, steps: int, every: int, seed: int
+) -> None:
+    undisturbed = start(tmp_path / "undisturbed", steps, every)
+    undisturbed.communicate()
+    assert undisturbed.returncode == 0
+    rng = np.random.default_rng(seed)
+    done = 0
+    while done < kills:
+        process = start(tmp_path / "killed", steps, every)
+        # On average as far as brings all the kills into one run.
+        done += kill_at_a_random_moment(process, rng, max(2, 2 * steps // (kills + 1)))
+        if CheckpointStore(tmp_path / "killed").steps()[-1:] == [steps]:
+            break
+    assert done >= min(kills, 3)
+    last = start(tmp_path / "killed", steps, every)
+    last.communicate()
+    assert last.returncode == 0
+    # The last checkpoint holds weights, target, optimizer, replay, random states, episodes and losses.
+    assert content(tmp_path / "killed", steps) == content(tmp_path / "undisturbed", steps)
+
+
+def test_a_run_killed_three_times_ends_in_the_same_bits(tmp_path):
+    killed_run_equals_undisturbed_run(tmp_path, kills=3, steps=240, every=7, seed=0)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("run", range(20))
+def test_each_of_twenty_killed_runs_ends_in_the_same_bits(tmp_path, run):
+    killed_run_equals_undisturbed_run(tmp_path, kills=1, steps=240, every=int(5 + run), seed=100 + run)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_run_killed_twenty_times_ends_in_the_same_bits(tmp_path):
+    killed_run_equals_undisturbed_run(tmp_path, kills=20, steps=1200, every=7, seed=1)

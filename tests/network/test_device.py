@@ -1,0 +1,56 @@
+"""A network gives on a GPU what it gives on the CPU. Left out, and said so, where there is no CUDA device."""
+
+import copy
+
+import pytest
+import torch
+
+import neuroplastic as npl
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
+
+
+@pytest.mark.parametrize("estimator", ["stge", "ste"])
+@pytest.mark.parametrize("consequent", ["affine", "constant", "low_rank", "mamdani"])
+def test_training_on_cuda_follows_training_on_the_cpu(estimator, consequent):
+    torch.manual_seed(0)
+    net = npl.NeuroFuzzyNetwork(
+        20,
+        3,
+        17,
+        selection=npl.Selection(estimator, noise_hold=2),
+        consequent=consequent,
+        neurogenesis=npl.Neurogenesis(delay=2),
+        dtype=torch.float64,
+    )
+    models = {"cpu": net, "cuda": copy.deepcopy(net).cuda()}
+    optimizers = {name: torch.optim.Adam(model.parameters(), lr=0.01) for name, model in models.items()}
+    for step in range(6):
+        x = torch.rand(12, 20, dtype=torch.float64) * (1 + step)
+        outputs = {}
+        for name, model in models.items():
+            outputs[name] = model(x.to(name))
+            optimizers[name].zero_grad()
+            outputs[name].square().mean().backward()
+            optimizers[name].step()
+        torch.testing.assert_close(outputs["cuda"].cpu(), outputs["cpu"], rtol=1e-6, atol=1e-8)
+    assert len(models["cuda"].births) == len(net.births) > 0
+    assert torch.equal(models["cuda"].premises().cpu(), net.premises())
+    if estimator == "stge":
+        torch.testing.assert_close(models["cuda"].noise().cpu(), net.noise())
+
+
+def test_half_precision_training_step_on_cuda_is_finite():
+    net = npl.NeuroFuzzyNetwork(1600, 8, 64).cuda()
+    with torch.autocast("cuda", dtype=torch.float16):
+        y = net(torch.rand(32, 1600, device="cuda"))
+    y.float().square().sum().backward()
+    assert torch.isfinite(y).all()
+    assert torch.isfinite(net.logits.grad).all()
+
+
+def test_saved_cuda_network_loads_on_the_cpu(tmp_path):
+    net = npl.NeuroFuzzyNetwork(6, 2, 5).cuda().eval()
+    npl.save(net, tmp_path / "net")
+    x = torch.rand(4, 6)
+    torch.testing.assert_close(npl.load(tmp_path / "net").eval()(x), net(x.cuda()).cpu())
