@@ -19,11 +19,11 @@ import torch
 from neuroplastic import doom
 from neuroplastic.doom.engine import Engine
 
-SCENARIO = "DTC"
+SCENARIO = "BP"
 FRAME_SKIP = 4
-TURNS = 12
+TURNS = 8
 TURN_SECONDS = 0.6
-EVALUATION_EPISODES = 8
+EVALUATION_EPISODES = 25
 
 Turn = Callable[[], float]
 """Plays for a while; decisions per second."""

@@ -52,6 +52,7 @@ def test_target_takes_the_action_of_the_network_and_its_value_from_the_target_ne
         returns=torch.tensor([4.0, 4.0]),
         discounts=torch.tensor([0.25, 0.0]),
         next_states=torch.tensor([[1], [1]], dtype=torch.uint8),
+        next_steps=torch.tensor([1, 1]),
     )
     # Best by the network: action 1 (2 > 1), worth -30 to the target network; plain Q-learning would take 100.
     assert learner.targets(batch).tolist() == pytest.approx([0.4 + 0.25 * -30.0, 0.4])
@@ -237,3 +238,29 @@ def test_an_update_is_seen_by_what_is_kept_per_version_of_the_parameters():
     before = learner.network.values._version
     learner.step()
     assert learner.network.values._version > before
+
+
+def test_kept_target_values_give_the_targets_of_fresh_ones_and_save_passes():
+    fields = {"batch_size": 8, "memory_size": 12, "n_step": 2, "target_every": 30, "learning_rate": 0.01}
+    values = np.random.default_rng(0).normal(size=(256, 2)).tolist()
+    keeping, fresh = (learner_of(values, reuse_target=reuse, **fields) for reuse in (True, False))
+    for learner in (keeping, fresh):
+        learner.replay.begin(frame(0))
+        for step in range(1, 300):  # the memory is overwritten many times over
+            over = step % 7 == 0
+            learner.replay.append(step % 2, float(step % 3), None if over else frame(step % 256))
+            if over:
+                learner.replay.begin(frame(step % 256))
+            learner.step()
+    assert torch.equal(keeping.network.values, fresh.network.values)
+    assert fresh.target.passes_in_evaluation == fresh.updates
+    assert keeping.target.passes_in_evaluation < 0.9 * fresh.updates
+
+
+def test_a_replaced_observation_is_valued_anew():
+    learner = learner_of([[0.0], [1.0], [50.0]], target_every=100)
+    learner.replay.begin(frame(0))
+    learner.replay.append(0, 0.0, frame(1))
+    assert learner.targets(learner.replay.gather(np.array([0]))).tolist() == [0.5]
+    learner.replace_observation(frame(2))
+    assert learner.targets(learner.replay.gather(np.array([0]))).tolist() == [25.0]

@@ -59,7 +59,9 @@ def test_learned_rules_and_births_beat_frozen_random_rules_on_digits(digits):
     assert statistics.mean(gains) > 0.04
 
 
-def xor_network(seed: int, selection: npl.Selection, rules: int, *, learn: bool) -> tuple[npl.NeuroFuzzyNetwork, float]:
+def xor_network(
+    seed: int, selection: npl.Selection, rules: int, *, learn: bool
+) -> tuple[npl.NeuroFuzzyNetwork, float]:
     """Zero-order rules over two sets per attribute, trained on XOR; not learning: all rules share a premise."""
     torch.manual_seed(seed)
     corners = torch.randint(0, 2, (256, 2)).float()
@@ -93,7 +95,9 @@ def test_xor_needs_and_gets_the_right_premises(estimator, seed):
     with torch.no_grad():
         strongest = net.firing(corners).argmax(dim=1)
     premises = net.premises()[strongest]
-    assert len({tuple(premise) for premise in premises.tolist()}) >= 3, "the corners are told apart by premises"
+    assert len({tuple(premise) for premise in premises.tolist()}) >= 3, (
+        "the corners are told apart by premises"
+    )
     _, without = xor_network(seed, selection, rules, learn=False)
     assert without < 0.85
 

@@ -27,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit code. A user's mistake prints one line, not a traceback."""
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     root = parser()
     options, rest = root.parse_known_args(arguments)
     if options.command == "train":

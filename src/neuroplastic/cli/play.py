@@ -26,7 +26,9 @@ def add_to(commands: Any) -> None:
     record = commands.add_parser("record", help="film one episode as an mp4")
     for command in (evaluate, record):
         command.add_argument("folder", metavar="RUN", help="a run folder, or its name under runs/")
-        command.add_argument("--which", choices=("best", "last"), default="best", help="epoch (default: best)")
+        command.add_argument(
+            "--which", choices=("best", "last"), default="best", help="epoch (default: best)"
+        )
         command.add_argument("--seed", type=int, default=EVALUATION_SEED, help="of the episodes (default: 0)")
     evaluate.add_argument("--episodes", type=int, default=25, help="how many (default: 25)")
     evaluate.set_defaults(run=run_evaluate)
@@ -35,7 +37,9 @@ def add_to(commands: Any) -> None:
     record.add_argument("--explain", action="store_true", help="also print the rules behind one decision")
     record.set_defaults(run=run_record)
     runs = commands.add_parser("runs", help="a table of runs")
-    runs.add_argument("--runs", default="runs", metavar="FOLDER", help="where run folders lie (default: runs)")
+    runs.add_argument(
+        "--runs", default="runs", metavar="FOLDER", help="where run folders lie (default: runs)"
+    )
     runs.set_defaults(run=run_list)
 
 
@@ -92,7 +96,7 @@ def run_record(options: argparse.Namespace) -> int:
 
 def run_list(options: argparse.Namespace) -> int:
     """Print a line per run."""
-    rows = [("run", "epochs", "steps", "best", "sd", "last", "slope", "born")]
+    rows: list[tuple[str, ...]] = [("run", "epochs", "steps", "best", "sd", "last", "slope", "born")]
     for folder in run_folders(options.runs):
         metrics, config = folder.metrics(), folder.config()
         done = f"{len(metrics)}/{config.protocol.epochs}"
@@ -101,7 +105,9 @@ def run_list(options: argparse.Namespace) -> int:
             continue
         s = summarise(metrics)
         figures = (s.best.mean, s.best.sd, s.last.mean, s.slope)
-        rows.append((folder.path.name, done, str(s.last.steps), *(f"{f:.2f}" for f in figures), str(s.last.born)))
+        rows.append(
+            (folder.path.name, done, str(s.last.steps), *(f"{f:.2f}" for f in figures), str(s.last.born))
+        )
     if len(rows) == 1:
         print(f"no runs in {options.runs}/; start one with: neuroplastic train BP")
         return 0

@@ -16,7 +16,7 @@ from ..doom.scenarios import scenario
 from ..errors import ConfigError
 from ..study.configuration import RunConfig, leaf_types, leaves, parse, with_values
 from ..study.presets import PRESETS, preset
-from ..study.run_folder import EpochMetrics, RunError, RunFolder
+from ..study.run_folder import EpochMetrics, RunFolder
 from ..study.trial import Progress, Stopped, Summary, Trial
 
 
@@ -36,7 +36,9 @@ def add_to(commands: Any) -> None:
     command.add_argument("--resume", metavar="RUN", help="go on with a run that was stopped")
     command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     command.add_argument("--threads", type=int, default=0, help="threads of PyTorch (default: all cores)")
-    command.add_argument("--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)")
+    command.add_argument(
+        "--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)"
+    )
     command.add_argument("--seconds", type=float, help="begin no epoch that would end after this time")
     command.set_defaults(run=run)
 
@@ -60,7 +62,9 @@ def run(options: argparse.Namespace) -> int:
     values = field_values(options.fields)
     if options.resume:
         if values or options.scenario:
-            raise ConfigError("--resume goes on with the run's own configuration: give no scenario and no fields")
+            raise ConfigError(
+                "--resume goes on with the run's own configuration: give no scenario and no fields"
+            )
         folder = RunFolder.open(options.resume)
         config = folder.config()
     else:
@@ -89,7 +93,9 @@ def configured(scenario_name: str, agent: str, preset_name: str, texts: dict[str
     """A preset with fields changed, given as text."""
     base = preset(preset_name, scenario_name, agent)
     kinds = leaf_types(base)
-    return with_values(base, {name: parse(name, kinds.get(name, str), text) for name, text in texts.items()})
+    values = {name: parse(name, kinds.get(name, str), text) for name, text in texts.items()}
+    config: RunConfig = with_values(base, values)
+    return config
 
 
 def field_values(words: list[str]) -> dict[str, str]:
@@ -196,7 +202,6 @@ def report(config: RunConfig, summary: Summary) -> None:
     print(f"{game.key} ({game.title}), {config.agent}, preset {config.preset}, seed {config.seed}:")
     print(f"  best epoch  {best.mean:9.2f} +- {best.sd:.2f} (epoch {best.epoch})")
     print(f"  last epoch  {last.mean:9.2f} +- {last.sd:.2f}, slope {summary.slope:+.2f} per epoch")
-    print(f"  random play {game.random_play:9.2f}    the paper's best trial {theirs.mean:.2f} +- {theirs.sd:.2f}")
-
-
-__all__ = ["RunError", "add_to", "configured", "run"]
+    print(
+        f"  random play {game.random_play:9.2f}    the paper's best trial {theirs.mean:.2f} +- {theirs.sd:.2f}"
+    )

@@ -17,6 +17,9 @@ from torch.autograd.function import once_differentiable
 from . import kernel
 from .selection import hard_choice
 
+# On the CPU the eager path goes through the attributes in parts that stay in the cache.
+ATTRIBUTES_AT_ONCE = 128
+
 
 class Chosen(NamedTuple):
     """The selected term of every attribute and rule, its centre and its precision, each (D, U)."""
@@ -34,7 +37,8 @@ def choose_terms(
     if kernel.serves(logits, logits.shape[0]):
         return Chosen(*kernel.select(logits, noise, mask, centers.contiguous(), precisions.contiguous()))
     term = hard_choice(logits, noise, mask.t().unsqueeze(-1))
-    return Chosen(term, centers.gather(1, term), precisions.gather(1, term))
+    index = term.to(torch.uint8 if len(logits) <= kernel.MOST_TERMS else torch.int16)
+    return Chosen(index, centers.gather(1, term), precisions.gather(1, term))
 
 
 def _origin(centers: Tensor, mask: Tensor) -> Tensor:
@@ -48,6 +52,13 @@ def wide(tensor: Tensor) -> Tensor:
     return tensor if tensor.device.type == "mps" else tensor.double()
 
 
+def _parts(table: Tensor) -> list[slice]:
+    """Slices of the attributes, the last dimension but one, to be worked on one after the other."""
+    attributes = table.shape[-2]
+    size = ATTRIBUTES_AT_ONCE if table.device.type == "cpu" else attributes
+    return [slice(start, start + size) for start in range(0, attributes, size)]
+
+
 def settled_log_firing(x: Tensor, chosen: Chosen) -> Tensor:
     """`w[b,u] = -sum_d S (x - C)**2` (Eq. 6) for a choice that is settled, (B, U).
 
@@ -55,12 +66,16 @@ def settled_log_firing(x: Tensor, chosen: Chosen) -> Tensor:
     """
     if kernel.serves(x):
         return kernel.distance(x.contiguous(), chosen.center, chosen.precision)
-    origin = chosen.center.mean(dim=1)
-    shifted, center = wide(x - origin), wide(chosen.center - origin.unsqueeze(1))
-    precision = wide(chosen.precision)
-    weighted = precision * center
-    inner = shifted.square() @ precision - 2 * (shifted @ weighted)
-    return -(inner + (weighted * center).sum(dim=0)).to(x.dtype)
+    total = wide(x.new_zeros(len(x), chosen.center.shape[1]))
+    for rows in _parts(chosen.center):
+        origin = chosen.center[rows].mean(dim=1)
+        shifted, center = wide(x[:, rows] - origin), wide(chosen.center[rows] - origin.unsqueeze(1))
+        precision = wide(chosen.precision[rows])
+        weighted = precision * center
+        total = (
+            total - shifted.square() @ precision + 2 * (shifted @ weighted) - (weighted * center).sum(dim=0)
+        )
+    return total.to(x.dtype)
 
 
 class _LogFiring(torch.autograd.Function):
@@ -90,8 +105,7 @@ class _LogFiring(torch.autograd.Function):
         shifted = x - origin
         grad_x = grad_centers = grad_precisions = grad_logits = None
         if ctx.needs_input_grad[0]:
-            weighted = chosen.precision * (chosen.center - origin.unsqueeze(1))
-            grad_x = 2 * (grad @ weighted.t() - shifted * (grad @ chosen.precision.t()))
+            grad_x = _input_gradient(grad, shifted, chosen, origin)
         if any(ctx.needs_input_grad[1:4]):
             products = torch.cat([shifted, shifted.square()], dim=1).t() @ grad
             first, second = products.chunk(2)
@@ -102,6 +116,12 @@ class _LogFiring(torch.autograd.Function):
                 logits, noise, mask, chosen.term, *sets, moments, ctx.rate
             )
         return grad_x, grad_centers, grad_precisions, grad_logits, None, None, None, None
+
+
+def _input_gradient(grad: Tensor, shifted: Tensor, chosen: Chosen, origin: Tensor) -> Tensor:
+    """Gradient of x: `sum_u g * 2 S (C - x)`, (B, D)."""
+    weighted = (chosen.center - origin.unsqueeze(1)).mul_(chosen.precision)
+    return (grad @ weighted.t()).addcmul_(shifted, grad @ chosen.precision.t(), value=-1).mul_(2)
 
 
 def _eager_gradient(
@@ -118,19 +138,27 @@ def _eager_gradient(
     zeroth, first, second = moments
     grad_logits = torch.empty_like(logits)
     grad_centers, grad_precisions = torch.empty_like(centers), torch.empty_like(precisions)
-    for t in range(logits.shape[0]):
-        c, s = centers[:, t : t + 1], precisions[:, t : t + 1]
-        square = second - 2 * c * first + c.square() * zeroth
-        used = term == t
-        grad_precisions[:, t] = -(square * used).sum(dim=1)
-        grad_centers[:, t] = 2 * s.squeeze(1) * ((first - c * zeroth) * used).sum(dim=1)
-        grad_logits[t] = square.mul_(-s).masked_fill_(~mask[:, t : t + 1], 0)
-    if rate > 0:
-        scores = logits if noise is None else logits + noise
-        weight = torch.softmax(scores.mul(rate).masked_fill_(~mask.t().unsqueeze(-1), -torch.inf), dim=0)
-        grad_logits -= (weight * grad_logits).sum(dim=0)
-        grad_logits *= weight.mul_(rate)
+    for rows in _parts(logits):
+        for t in range(logits.shape[0]):
+            c, s = centers[rows, t : t + 1], precisions[rows, t : t + 1]
+            used = term[rows] == t
+            slope = torch.addcmul(first[rows], c, zeroth, value=-1)
+            square = torch.addcmul(second[rows], c, first[rows] + slope, value=-1)
+            grad_centers[rows, t] = 2 * s.squeeze(1) * slope.mul_(used).sum(dim=1)
+            grad_precisions[rows, t] = -torch.mul(square, used, out=slope).sum(dim=1)
+            torch.mul(square, -s * mask[rows, t : t + 1], out=grad_logits[t, rows])  # of the one-hot choice
+        if rate > 0:
+            scores = logits[:, rows].clone() if noise is None else logits[:, rows] + noise[:, rows]
+            _through_softmax(grad_logits[:, rows], scores, mask[rows], rate)
     return grad_logits, grad_centers, grad_precisions
+
+
+def _through_softmax(grad: Tensor, scores: Tensor, mask: Tensor, rate: float) -> None:
+    """Turn the gradient of the one-hot choice into that of the logits, in place: `p (q - sum_t p q) rate`."""
+    weight = scores.masked_fill_(~mask.t().unsqueeze(-1), -torch.inf)
+    weight.sub_(weight.amax(dim=0)).mul_(rate).exp_()
+    weight.div_(weight.sum(dim=0))
+    grad.sub_((weight * grad).sum(dim=0)).mul_(weight).mul_(rate)
 
 
 def log_firing(

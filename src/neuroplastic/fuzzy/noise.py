@@ -16,6 +16,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
 _WORD = 2**64
+_AT_ONCE = 1 << 18
 
 
 def _signed(value: int) -> int:
@@ -34,21 +35,24 @@ def mix(seed: int, position: int) -> int:
 
 def _shifted(z: Tensor, bits: int) -> Tensor:
     """Logical (zero-filling) shift to the right of signed 64-bit integers."""
-    return (z >> bits) & ((1 << (64 - bits)) - 1)
+    return (z >> bits).bitwise_and_((1 << (64 - bits)) - 1)
 
 
 def uniform(seed: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
     """Uniform float32 numbers in (0, 1), never 0 or 1: element i is a function of `seed` and i alone."""
     if kernel.serves(torch.empty(0, device=device)):
         return kernel.uniform(seed, shape)
-    count = 1
-    for size in shape:
-        count *= size
-    z = torch.arange(1, count + 1, device=device) * _signed(_GOLDEN) + _signed(seed)
-    z = (z ^ _shifted(z, 30)) * _signed(_FIRST)
-    z = (z ^ _shifted(z, 27)) * _signed(_SECOND)
-    z = _shifted(z ^ _shifted(z, 31), 41)
-    return ((z.to(torch.float32) + 0.5) * 2.0**-23).view(shape)
+    out = torch.empty(shape, device=device)
+    start = 1
+    for part in torch.split(out.view(-1), _AT_ONCE):  # 64-bit integers take twice the room
+        z = torch.arange(start, start + len(part), device=device)
+        start += len(part)
+        z.mul_(_signed(_GOLDEN)).add_(_signed(seed))
+        z.bitwise_xor_(_shifted(z, 30)).mul_(_signed(_FIRST))
+        z.bitwise_xor_(_shifted(z, 27)).mul_(_signed(_SECOND))
+        z.bitwise_xor_(_shifted(z, 31))
+        part.copy_(_shifted(z, 41))
+    return out.add_(0.5).mul_(2.0**-23)
 
 
 def gumbel(seed: int, shape: tuple[int, ...], device: torch.device, dtype: torch.dtype) -> Tensor:

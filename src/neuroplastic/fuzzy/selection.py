@@ -45,9 +45,9 @@ class Selection:
 
 def hard_choice(logits: Tensor, noise: Tensor | None, mask: Tensor | None) -> Tensor:
     """Index over dim 0 of the greatest existing logit (plus noise); a tie goes to the lowest index."""
-    scores = logits if noise is None else logits + noise
+    scores = logits.clone() if noise is None else logits + noise
     if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
+        scores.masked_fill_(~mask, -torch.inf)
     return scores.argmax(dim=0)
 
 

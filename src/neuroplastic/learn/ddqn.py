@@ -18,6 +18,7 @@ from ..errors import ConfigError, InputError, at_least, choose
 from .exploration import Exploration
 from .replay import Batch, ReplayMemory
 from .seeding import RandomStreams
+from .target_values import TargetValues
 
 _LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "mse": functional.mse_loss,
@@ -42,6 +43,10 @@ class QConfig:
     target_every: int = field(default=500, metadata={"help": "updates between moves of the target network"})
     target_rate: float = field(
         default=1.0, metadata={"help": "how far the target moves each time: 1 copies, less is a soft update"}
+    )
+    reuse_target: bool = field(
+        default=True,
+        metadata={"help": "keep the target's values of a frame until it moves (CPU; equal, faster)"},
     )
     updates_per_step: int = field(default=1, metadata={"help": "updates after each step of the environment"})
     learning_starts: int = field(
@@ -119,6 +124,10 @@ class QLearning:
         self.exploration = Exploration(
             config.exploration_start, config.exploration_decay, config.exploration_floor
         )
+        # One slot more than transitions: the memory also holds the frame not yet acted upon.
+        self._target_values = TargetValues(config.memory_size + 1, actions)
+        # A target that moves with every update leaves nothing to keep; a GPU would wait to learn what is missing.
+        self._reuses_target = config.reuse_target and config.target_every > 1 and self.device.type == "cpu"
         self.updates = 0
 
     @property
@@ -144,6 +153,11 @@ class QLearning:
         if self.exploration.is_random(self.streams.exploration):
             return int(self.streams.exploration.integers(self.actions))
         return int(self.act(observation[None])[0])
+
+    def replace_observation(self, observation: NDArray[np.uint8]) -> None:
+        """Replace the observation to be acted upon next, where an environment did not repeat an episode."""
+        self.replay.replace_current(observation)
+        self._target_values.forget()
 
     def step(self) -> Tensor | None:
         """Make one update; return its loss (on the device, detached), or None before learning starts."""
@@ -173,7 +187,11 @@ class QLearning:
         """Double-Q targets (B,) of a batch on the learner's device; for a network in evaluation mode."""
         with torch.inference_mode():
             best = self.network(batch.next_states).argmax(dim=1, keepdim=True)
-            following: Tensor = self.target(batch.next_states).gather(1, best).squeeze(1)
+            if self._reuses_target:
+                values = self._target_values(self.target, batch.next_states, batch.next_steps)
+            else:
+                values = self.target(batch.next_states)
+            following: Tensor = values.gather(1, best).squeeze(1)
         # Outside of inference mode: the loss's backward pass has to keep the targets.
         return self.config.reward_scale * batch.returns + batch.discounts * following
 
@@ -186,6 +204,7 @@ class QLearning:
                 mine.lerp_(theirs, self.config.target_rate)
             state.update(self.target.named_parameters(remove_duplicate=False))
         self.target.load_state_dict(state)
+        self._target_values.forget()
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides how learning goes on: nested dictionaries of tensors and what JSON can hold."""
@@ -198,6 +217,7 @@ class QLearning:
                 "state": {str(index): entry for index, entry in optimizer["state"].items()},
             },
             "replay": self.replay.state_dict(),
+            "target_values": self._target_values.state_dict(),
             "exploration": self.exploration.state_dict(),
             "random": self.streams.state_dict(),
             "updates": self.updates,
@@ -212,6 +232,7 @@ class QLearning:
         moments = {int(index): copy.deepcopy(entry) for index, entry in saved["state"].items()}
         self.optimizer.load_state_dict({"param_groups": saved["param_groups"], "state": moments})
         self.replay.load_state_dict(state["replay"])
+        self._target_values.load_state_dict(state["target_values"])
         self.exploration.load_state_dict(state["exploration"])
         self.streams.load_state_dict(state["random"])
         self.updates = state["updates"]

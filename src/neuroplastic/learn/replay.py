@@ -26,6 +26,8 @@ class Batch(NamedTuple):
     """float32 (B,): discount to the power n; 0 where the episode ended on the way"""
     next_states: Tensor
     """uint8 (B, *frame): the frame n steps on; where the discount is 0, some frame of no meaning"""
+    next_steps: Tensor
+    """int64 (B,): number of the step that `next_states` is the frame of; a step's frame never changes"""
 
 
 class ReplayMemory:
@@ -92,7 +94,10 @@ class ReplayMemory:
             self._write(next_frame)
 
     def replace_current(self, frame: NDArray[np.uint8]) -> None:
-        """Replace the frame not yet acted upon, which is also the next frame of the step before."""
+        """Replace the frame not yet acted upon, which is also the next frame of the step before.
+
+        The one exception to a step's frame never changing: for an environment that cannot repeat an episode.
+        """
         if self._open_steps is None:
             raise InputError("no episode is under way; give its first frame to begin()")
         self._write(frame)
@@ -123,14 +128,15 @@ class ReplayMemory:
         over = ends.any(axis=1)
         discounts = np.where(over, 0.0, self.discount**self.n_step)
         # Behind an end there may be a slot never written: such rows take their own frame again.
-        following = np.where(over, steps, steps + self.n_step) % self._slots
-        picked = torch.from_numpy(self._frames[np.concatenate((window[:, 0], following))])
+        following = np.where(over, steps, steps + self.n_step)
+        picked = torch.from_numpy(self._frames[np.concatenate((window[:, 0], following % self._slots))])
         return Batch(
             states=picked[: len(steps)],
             actions=torch.from_numpy(self._actions[window[:, 0]]),
             returns=torch.from_numpy(returns.astype(np.float32)),
             discounts=torch.from_numpy(discounts.astype(np.float32)),
             next_states=picked[len(steps) :],
+            next_steps=torch.from_numpy(following),
         )
 
     def state_dict(self) -> dict[str, Any]:

@@ -163,7 +163,7 @@ class Trainer:
             self.learner.replay.end_episode()
             self._finish_episode()
         else:
-            self.learner.replay.replace_current(frame)
+            self.learner.replace_observation(frame)
 
 
 def _digest(frame: NDArray[np.uint8]) -> str:

@@ -51,22 +51,22 @@ class PictureEncoder(nn.Module):
             raise InputError(
                 f"pictures must have shape (B, 84, 84, 3): height, width, RGB; got {tuple(pictures.shape)}"
             )
-        channels_first = pictures.permute(0, 3, 1, 2)
-        dtype = next(self.parameters()).dtype
+        # A view whose memory is channels-last, which the convolutions keep: faster both ways (measured on a CPU).
+        x = pictures.permute(0, 3, 1, 2).to(next(self.parameters()).dtype)
         if self.training or torch.is_grad_enabled():
             self._folded = []  # an optimizer may follow, and fused ones leave `_version` as it was
-            # Contiguous planes: the backward pass is slower with channels last (measured, 2 cores).
-            x = channels_first.to(dtype, memory_format=torch.contiguous_format).mul(1 / 255)
             planes = self._convolve(x)
         else:
-            planes = self._convolve_folded(channels_first.to(dtype))
+            planes = self._convolve_folded(x)
         features: Tensor = self.feature_norm(planes.flatten(1))
         return features
 
     def _convolve(self, x: Tensor) -> Tensor:
+        weight_scale = 1 / 255  # on the first convolution's weights, which are fewer than the pixels
         for convolution, norm in self._stages():
-            x = norm(convolution(x))
+            x = norm(functional.conv2d(x, convolution.weight * weight_scale, stride=convolution.stride))
             x = relu_dropout(x, self.dropout) if self.training and self.dropout else functional.relu(x)
+            weight_scale = 1.0
         return x
 
     def _convolve_folded(self, x: Tensor) -> Tensor:
@@ -132,10 +132,12 @@ def relu_dropout(x: Tensor, probability: float) -> Tensor:
         return functional.dropout(functional.relu(x), probability, training=True)
     dropped = min(round(probability * _CHANCES), _CHANCES - 1)
     words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-    bits = words.view(torch.int16)[: x.numel()].view(x.shape)
-    keep = (bits >= dropped - _CHANCES // 2).to(x.dtype)
-    kept: Tensor = _ReluDropout.apply(x, keep, _CHANCES / (_CHANCES - dropped))  # type: ignore[no-untyped-call]
-    return kept
+    # In place on int16, then to float: a comparison that gives bool takes ten times as long.
+    kept = words.view(torch.int16)[: x.numel()].ge_(dropped - _CHANCES // 2)
+    keep = torch.empty_like(x, requires_grad=False)  # dense, in the layout of x
+    keep.as_strided((x.numel(),), (1,)).copy_(kept)
+    y: Tensor = _ReluDropout.apply(x, keep, _CHANCES / (_CHANCES - dropped))  # type: ignore[no-untyped-call]
+    return y
 
 
 class _ReluDropout(torch.autograd.Function):

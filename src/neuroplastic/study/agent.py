@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from ..doom.scenarios import scenario
-from ..network.consequents import BY_NAME, Affine, Constant, ConsequentConfig, LowRank
+from ..network.consequents import BY_NAME, Affine, ConsequentConfig, Constant, LowRank
 from ..network.dueling import DuelingNetwork, dnn_head
 from ..network.encoder import PictureEncoder
 from ..network.hierarchy import Hierarchy

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from ..doom.engine import PICTURES
+from ..doom.engine import PICTURES, Picture
 from ..doom.scenarios import scenario
 from ..errors import ConfigError, at_least, choose
 from ..fuzzy.firing import Firing
@@ -29,7 +29,9 @@ class Protocol:
     steps_per_epoch: int = field(default=500, metadata={"help": "training steps of an epoch"})
     episodes: int = field(default=25, metadata={"help": "greedy evaluation episodes after each epoch"})
     games: int = field(default=4, metadata={"help": "games played at once in evaluation"})
-    picture: str = field(default="paper", metadata={"help": "rendering: 'paper' (640x480) or 'fast' (160x120)"})
+    picture: Picture = field(
+        default="paper", metadata={"help": "rendering: 'paper' (640x480) or 'fast' (160x120)"}
+    )
     frame_skip: int = field(default=4, metadata={"help": "tics that an action is held"})
 
     def __post_init__(self) -> None:
@@ -71,9 +73,13 @@ class NfnConfig:
     terms: int = field(default=3, metadata={"help": "fuzzy sets of an attribute at the start"})
     max_terms: int = field(default=6, metadata={"help": "room for fuzzy sets of an attribute"})
     consequent: str = field(default="affine", metadata={"help": "affine, constant, low_rank or mamdani"})
-    consequent_init: str = field(default="normal", metadata={"help": "consequents start 'normal' or at 'zeros'"})
+    consequent_init: str = field(
+        default="normal", metadata={"help": "consequents start 'normal' or at 'zeros'"}
+    )
     rank: int = field(default=8, metadata={"help": "rank of low_rank consequents"})
-    levels: tuple[int, ...] = field(default=(), metadata={"help": "hidden widths of a hierarchy, such as 64 or 64,32"})
+    levels: tuple[int, ...] = field(
+        default=(), metadata={"help": "hidden widths of a hierarchy, such as 64 or 64,32"}
+    )
     input_low: float = field(default=0.0, metadata={"help": "where the first sets begin"})
     input_high: float = field(default=2.0, metadata={"help": "where the first sets end"})
     grow: bool = field(default=True, metadata={"help": "whether fuzzy sets are born"})
@@ -164,7 +170,7 @@ def parse(name: str, kind: Any, text: str) -> Any:
                 return number(text)
             except ValueError:
                 continue
-    if str in options:
+    if str in options or any(typing.get_origin(option) is typing.Literal for option in options):
         return text
     if any(typing.get_origin(option) is tuple for option in options):
         try:
@@ -180,7 +186,9 @@ def leaf_types(config: Any) -> dict[str, Any]:
     hints = typing.get_type_hints(type(config))
     for entry in dataclasses.fields(config):
         value = getattr(config, entry.name)
-        kinds.update(leaf_types(value) if dataclasses.is_dataclass(value) else {entry.name: hints[entry.name]})
+        kinds.update(
+            leaf_types(value) if dataclasses.is_dataclass(value) else {entry.name: hints[entry.name]}
+        )
     return kinds
 
 

@@ -30,17 +30,22 @@ def explain_decision(config: RunConfig, network: DuelingNetwork, picture: NDArra
     firing = level.firing(features)[0]
     order = firing.argsort(descending=True)
     fired = int((firing > 0).sum())
-    lines = [f"decision: {names[chosen]} (value {values[chosen]:.3f}; next best {float(values.topk(2).values[1]):.3f})"]
+    lines = [
+        f"decision: {names[chosen]} (value {values[chosen]:.3f}; next best {float(values.topk(2).values[1]):.3f})"
+    ]
     lines.append(f"{fired} of {level.rules} rules fired; the strongest:")
     for place, rule in enumerate(order[:RULES_SHOWN].tolist()):
         if firing[rule] <= 0:
             break
         rival = int(order[place + 1]) if level.rules > 1 else rule
-        lines.append(f"  rule {rule} ({float(firing[rule]):.0%} of the decision): IF {_premises(level, features[0], rule, rival)}")
+        premises = _premises(level, features[0], rule, rival)
+        lines.append(f"  rule {rule} ({float(firing[rule]):.0%} of the decision): IF {premises}")
         if len(head.levels) == 1:
             shares = _shares(level, features, rule)
             best = int(shares.argmax())
-            lines.append(f"    THEN advantage of '{names[best]}' {float(shares[best] - shares.mean()):+.3f} over the mean action")
+            lines.append(
+                f"    THEN advantage of '{names[best]}' {float(shares[best] - shares.mean()):+.3f} over the mean action"
+            )
     return "\n".join(lines)
 
 
@@ -52,10 +57,10 @@ def _premises(level: NeuroFuzzyNetwork, features: Tensor, rule: int, rival: int)
     for number in (rule, rival):
         term = premises[number]
         distance = (features - level.centers[attributes, term]) / level.widths[attributes, term]
-        reach.append(-0.5 * distance.square())
+        reach.append(torch.exp(-0.5 * distance.square()))
     deciding = (reach[0] - reach[1]).topk(min(PREMISES_SHOWN, level.in_features)).indices.tolist()
     parts = [
-        f"feature {_place(i)} is about {float(level.centers[i, premises[rule, i]]):.2f} (it is {float(features[i]):.2f})"
+        f"feature {_place(i)} is about {float(level.centers[i, premises[rule, i]]):.2f} (is {float(features[i]):.2f})"
         for i in deciding
     ]
     return " AND ".join(parts) + f" AND {level.in_features - len(deciding)} more"

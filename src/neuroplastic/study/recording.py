@@ -49,7 +49,9 @@ def record_episode(
     stage, eyes = Engine(game, "paper"), Engine(game, config.protocol.picture)
     pictures: list[NDArray[np.uint8]] = []
     temporary = Path(path).with_name(f".{Path(path).name}.writing.mp4")
-    film = imageio_ffmpeg.write_frames(str(temporary), (640, 480), fps=TICS_PER_SECOND, quality=6, macro_block_size=16)
+    film = imageio_ffmpeg.write_frames(
+        str(temporary), (640, 480), fps=TICS_PER_SECOND, quality=6, macro_block_size=16
+    )
     film.send(None)
     try:
         stage.begin(number)
@@ -65,7 +67,9 @@ def record_episode(
                 frame = stage.frame
                 if frame is None or stage.finished:
                     break
-                film.send(_captioned(frame, " + ".join(game.pressed(action)) or "nothing", stage.episode_return))
+                film.send(
+                    _captioned(frame, " + ".join(game.pressed(action)) or "nothing", stage.episode_return)
+                )
                 stage.act(presses[action], 1)
                 tics += 1
             eyes.act(presses[action], config.protocol.frame_skip)

@@ -83,7 +83,9 @@ class RunFolder:
         """Replace metrics.csv."""
         names = [entry.name for entry in fields(EpochMetrics)]
         rows = [",".join(names)]
-        rows += [",".join("" if value is None else str(value) for value in asdict(m).values()) for m in metrics]
+        rows += [
+            ",".join("" if value is None else str(value) for value in asdict(m).values()) for m in metrics
+        ]
         _write(self.path / "metrics.csv", ("\n".join(rows) + "\n").encode())
 
     def metrics(self) -> list[EpochMetrics]:

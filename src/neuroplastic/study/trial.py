@@ -144,7 +144,9 @@ class Trial:
             self._maybe_stop()
 
         policy = fixed_batches(self.learner.act, self.config.protocol.games)
-        return self.games.play(policy, self.config.protocol.episodes, seed=EVALUATION_SEED, on_episode=on_episode)
+        return self.games.play(
+            policy, self.config.protocol.episodes, seed=EVALUATION_SEED, on_episode=on_episode
+        )
 
     def _finish_epoch(self, on_progress: Callable[[Progress], None]) -> None:
         returns = [result.return_ for result in self.evaluate(on_progress)]
