@@ -1,4 +1,6 @@
+import random
 import threading
+import time
 
 import numpy as np
 import psutil
@@ -48,6 +50,21 @@ def test_pictures_come_in_batches_and_may_be_kept() -> None:
     assert max(len(pictures) for pictures, _ in kept) > 1
     assert all((pictures == copy).all() for pictures, copy in kept)
     assert threads == {threading.get_ident()}
+
+
+def test_batches_do_not_depend_on_timing() -> None:
+    def batches(pause: float) -> list[bytes]:
+        seen = []
+
+        def policy(pictures: np.ndarray) -> np.ndarray:
+            time.sleep(random.uniform(0, pause))
+            seen.append(pictures.tobytes())
+            return by_brightness(pictures)
+
+        doom.play(policy, 5, scenario="BP", picture="fast", games=3)
+        return seen
+
+    assert batches(pause=0.0) == batches(pause=0.01)
 
 
 def test_engines_stay_open_between_plays_and_close_with_the_block() -> None:

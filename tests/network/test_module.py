@@ -183,6 +183,15 @@ def test_half_precision_gives_finite_half_precision(dtype):
     torch.testing.assert_close(net.eval()(x).float(), reference(x.float()), rtol=2e-2, atol=2e-2)
 
 
+def test_rules_that_moved_to_a_born_set_can_be_listed():
+    net = grown()
+    birth = net.births[0]
+    with torch.no_grad():
+        net.logits[birth.term, birth.attribute, [2, 5]] = 50.0
+        net.logits[birth.term, birth.attribute, [0, 1, 3, 4, 6]] = -50.0
+    assert net.rules_using(birth.attribute, birth.term) == [2, 5]
+
+
 def test_repr_tells_the_size():
     assert "5 attributes, 7 rules, 2 outputs" in repr(grown())
 

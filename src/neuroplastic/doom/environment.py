@@ -89,7 +89,8 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         if seed is not None:
             self.run_seed = seed
         following = 0 if seed is not None else self.episode + 1
-        self.episode = at_least("episode", (options or {}).get("episode", following), 0)
+        episode = (options or {}).get("episode", following)
+        self.episode = at_least("episode", int(episode) if isinstance(episode, np.integer) else episode, 0)
         self._engine.begin(episode_seed(self.run_seed, self.episode))
         return self._picture(), self._info()
 

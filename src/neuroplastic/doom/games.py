@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from types import TracebackType
 
 import numpy as np
@@ -36,8 +36,15 @@ class EpisodeResult:
 
 
 @dataclass(frozen=True)
+class _Begin:
+    """Tells a game's thread to begin an episode."""
+
+    episode: int
+
+
+@dataclass(frozen=True)
 class _Waiting:
-    """A game that waits for an action: its picture is in row `game`."""
+    """A game that waits for an action. Its picture is in row `game`."""
 
     game: int
     episode: int
@@ -46,30 +53,60 @@ class _Waiting:
 
 @dataclass(frozen=True)
 class _Ended:
+    """A game whose episode is over."""
+
     episode: int
     result: EpisodeResult
 
 
-@dataclass(frozen=True)
-class _Left:
-    """A game's thread has no more to do, or could not go on."""
-
-    error: BaseException | None = None
-
-
-_Event = _Waiting | _Ended | _Left
+_Command = int | _Begin | None
+"""An action, an episode to begin, or None to leave."""
+_Reply = _Waiting | _Ended | BaseException
 _Decide = Callable[[Frame, list[_Waiting]], npt.ArrayLike]
+_OnEpisode = Callable[[int, EpisodeResult], None]
+
+_TURNS_TO_BEGIN = 6
+"""Turns that a game sits out when it begins an episode, which takes the engine as long as some decisions."""
+
+
+class _Seat:
+    """One game's place at the table, as the caller's thread sees it."""
+
+    def __init__(self, game: int) -> None:
+        self.game = game
+        self.taken = False
+        self.commands: SimpleQueue[_Command] = SimpleQueue()
+        self.replies: SimpleQueue[_Reply] = SimpleQueue()
+        self._joins_at = 0
+
+    def begin_next(self, to_play: Iterator[int], turn: int) -> None:
+        """Have the next episode begun, to be joined at `turn`; without one, leave the seat."""
+        episode = next(to_play, None)
+        self.taken = episode is not None
+        if episode is not None:
+            self._joins_at = turn
+            self.commands.put(_Begin(episode))
+
+    def reply(self, turn: int) -> _Waiting | _Ended | None:
+        """The answer to the last command, waited for; None where none is due this turn."""
+        if not self.taken or turn < self._joins_at:
+            return None
+        reply = self.replies.get()
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
 
 
 class Games:
-    """Up to `games` engines of one scenario, which stay open from one `play` to the next.
+    """Several engines of one scenario that play at once, and stay open from one `play` to the next.
 
-    Every game has a thread of its own: while an engine works or a picture is shrunk, Python's lock is free. The policy
-    is called in the caller's thread, on the pictures of all games that wait, as soon as half of those that play do:
-    so engines work while the policy thinks.
+    Every game has a thread of its own: while an engine works or a picture is shrunk, Python's lock is free.
+    The games form two groups that take turns: while the policy looks at the pictures of one, the engines of
+    the other work. The policy is called in the caller's thread.
 
-    Which game plays which episode is a matter of timing; what happens in an episode is not, as long as the policy's
-    answer for a picture does not depend on the others in its batch.
+    What happens in an episode does not depend on how many games there are, as long as the policy's answer for
+    a picture does not depend on the others in its batch. Where it does, be it by rounding, a play with the same
+    number of games still repeats to the last bit, for the batches do not depend on timing.
 
     >>> with Games("BP") as games:
     ...     results = games.play(policy, 25, seed=0)
@@ -101,17 +138,12 @@ class Games:
         self.close()
 
     def play(
-        self,
-        policy: Policy,
-        episodes: int,
-        *,
-        seed: int = 0,
-        on_episode: Callable[[int, EpisodeResult], None] | None = None,
+        self, policy: Policy, episodes: int, *, seed: int = 0, on_episode: _OnEpisode | None = None
     ) -> list[EpisodeResult]:
         """Play evaluation episodes 0, 1, ... of run seed `seed`; their results in that order.
 
         The engine's seeds are `episode_seed(seed, k, stream="evaluation")`, which no training episode has.
-        `on_episode(k, result)` is called in the caller's thread as episodes end, in whatever order they do.
+        `on_episode(k, result)` is called in the caller's thread as episodes end: not always in their order.
         """
         return self._play(lambda pictures, _: policy(pictures), episodes, seed, on_episode)
 
@@ -133,87 +165,66 @@ class Games:
                 engine.close()
 
     def _play(
-        self,
-        decide: _Decide,
-        episodes: int,
-        seed: int,
-        on_episode: Callable[[int, EpisodeResult], None] | None,
+        self, decide: _Decide, episodes: int, seed: int, on_episode: _OnEpisode | None
     ) -> list[EpisodeResult]:
         if self._closed:
             raise EngineClosedError(
                 f"these games of {self.scenario.key} are closed; make others with Games()"
             )
         at_least("episodes", episodes, 0)
-        events: SimpleQueue[_Event] = SimpleQueue()
-        to_play: SimpleQueue[int] = SimpleQueue()
-        for episode in range(episodes):
-            to_play.put(episode)
-        actions: list[SimpleQueue[int | None]] = [SimpleQueue() for _ in self._engines]
-        threads = [
-            threading.Thread(target=self._work, args=(game, seed, to_play, actions[game], events))
-            for game in range(min(episodes, len(self._engines)))
-        ]
+        seats = [_Seat(game) for game in range(min(episodes, len(self._engines)))]
+        threads = [threading.Thread(target=self._work, args=(seat, seed)) for seat in seats]
+        to_play = iter(range(episodes))
         results: dict[int, EpisodeResult] = {}
-        waiting: list[_Waiting] = []
-        playing = len(threads)
+        turn = 0
         try:
-            for thread in threads:
+            for seat, thread in zip(seats, threads, strict=True):
                 thread.start()
-            while playing:
-                for event in _drain(events):
-                    if isinstance(event, _Waiting):
-                        waiting.append(event)
-                    elif isinstance(event, _Ended):
-                        results[event.episode] = event.result
+                seat.begin_next(to_play, turn)
+            while any(seat.taken for seat in seats):
+                waiting: list[_Waiting] = []
+                for seat in seats[turn % 2 :: 2]:
+                    reply = seat.reply(turn)
+                    if isinstance(reply, _Waiting):
+                        waiting.append(reply)
+                    elif isinstance(reply, _Ended):
+                        results[reply.episode] = reply.result
+                        seat.begin_next(to_play, turn + _TURNS_TO_BEGIN)
                         if on_episode is not None:
-                            on_episode(event.episode, event.result)
-                    else:
-                        playing -= 1
-                        if event.error is not None:
-                            raise event.error
-                if waiting and 2 * len(waiting) >= playing:
-                    chosen = self._checked(
-                        decide(self._pictures[[w.game for w in waiting]], waiting), len(waiting)
-                    )
-                    for w, action in zip(waiting, chosen, strict=True):
-                        actions[w.game].put(action)
-                    waiting.clear()
+                            on_episode(reply.episode, reply.result)
+                if waiting:
+                    pictures = self._pictures[[w.game for w in waiting]]
+                    actions = self._checked(decide(pictures, waiting), len(waiting))
+                    for w, action in zip(waiting, actions, strict=True):
+                        seats[w.game].commands.put(action)
+                turn += 1
         finally:
-            for queue in actions:
-                queue.put(None)
+            for seat in seats:
+                seat.commands.put(None)
             for thread in threads:
                 if thread.ident is not None:
                     thread.join()
         return [results[episode] for episode in range(episodes)]
 
-    def _work(
-        self,
-        game: int,
-        seed: int,
-        to_play: SimpleQueue[int],
-        actions: SimpleQueue[int | None],
-        events: SimpleQueue[_Event],
-    ) -> None:
-        """Play episodes until none is left, or until an action is None."""
+    def _work(self, seat: _Seat, seed: int) -> None:
+        """Obey the seat's commands until told to leave, with one reply to each; an error is the last."""
+        episode, step = -1, 0
         try:
-            engine = self._engine(game)
-            while True:
-                episode = to_play.get_nowait()
-                engine.begin(episode_seed(seed, episode, stream="evaluation"))
-                step = 0
-                while not engine.finished:
-                    engine.read(self._pictures[game])
-                    events.put(_Waiting(game, episode, step))
-                    action = actions.get()
-                    if action is None:
-                        return
-                    engine.act(self._presses[action], self.frame_skip)
+            engine = self._engine(seat.game)
+            while (command := seat.commands.get()) is not None:
+                if isinstance(command, _Begin):
+                    episode, step = command.episode, 0
+                    engine.begin(episode_seed(seed, episode, stream="evaluation"))
+                else:
+                    engine.act(self._presses[command], self.frame_skip)
                     step += 1
-                events.put(_Ended(episode, EpisodeResult(engine.episode_return, step)))
-        except Empty:
-            events.put(_Left())
-        except BaseException as error:  # handed to the caller's thread, which raises it
-            events.put(_Left(error))
+                if engine.finished:
+                    seat.replies.put(_Ended(episode, EpisodeResult(engine.episode_return, step)))
+                else:
+                    engine.read(self._pictures[seat.game])
+                    seat.replies.put(_Waiting(seat.game, episode, step))
+        except BaseException as error:  # the caller's thread raises it
+            seat.replies.put(error)
 
     def _engine(self, game: int) -> Engine:
         engine = self._engines[game]
@@ -244,12 +255,10 @@ def play(
     frame_skip: int = 4,
     seed: int = 0,
     games: int = 4,
-    on_episode: Callable[[int, EpisodeResult], None] | None = None,
+    on_episode: _OnEpisode | None = None,
 ) -> list[EpisodeResult]:
     """`Games.play` on engines that are started for this call and closed after it."""
-    with Games(
-        scenario, games=min(games, max(episodes, 1)), picture=picture, frame_skip=frame_skip
-    ) as opened:
+    with Games(scenario, games=games, picture=picture, frame_skip=frame_skip) as opened:
         return opened.play(policy, episodes, seed=seed, on_episode=on_episode)
 
 
@@ -259,13 +268,3 @@ def random_play(
     """What uniformly random actions score: the baseline. The engine draws small, for nobody looks."""
     with Games(scenario, games=games, picture="fast", frame_skip=frame_skip) as opened:
         return opened.play_randomly(episodes, seed=seed)
-
-
-def _drain(events: SimpleQueue[_Event]) -> list[_Event]:
-    """All that has come in; waits for the first."""
-    drained = [events.get()]
-    while True:
-        try:
-            drained.append(events.get_nowait())
-        except Empty:
-            return drained

@@ -195,6 +195,11 @@ class NeuroFuzzyNetwork(nn.Module):
         """The term each rule uses of each attribute, (U, D) integers, as in evaluation."""
         return self.antecedent.premises()
 
+    def rules_using(self, attribute: int, term: int) -> list[int]:
+        """The rules whose premise on `attribute` is `term` (as in evaluation): of a birth, who moved to it."""
+        users: list[int] = (self.premises()[:, attribute] == term).nonzero().squeeze(1).tolist()
+        return users
+
     def conclusions(self) -> Tensor:
         """The Mamdani output set each rule concludes, (U, O) integers, as in evaluation."""
         return self._mamdani().conclusions()

@@ -1,0 +1,57 @@
+"""Trains the neuro-fuzzy agent on pistol practice, films an episode and prints the rules behind one decision.
+
+Run: `make demo`, or `python examples/pistol_practice.py`. It begins no epoch that would end after SECONDS.
+"""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from neuroplastic import doom
+from neuroplastic.cli.play import load_agent
+from neuroplastic.cli.train import show
+from neuroplastic.study.decision import explain_decision
+from neuroplastic.study.presets import preset
+from neuroplastic.study.recording import record_episode
+from neuroplastic.study.run_folder import RunFolder
+from neuroplastic.study.trial import Trial
+
+SECONDS = 330
+
+
+def main() -> None:
+    """Train, compare, film, explain."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seconds", type=float, default=SECONDS, help=f"for training (default: {SECONDS})")
+    options.add_argument("--runs", default="runs", help="where the run folder goes (default: runs)")
+    chosen = options.parse_args()
+
+    config = preset("tuned", "BP", "nfn", seed=0)
+    folder = RunFolder.create(chosen.runs, config)
+    planned = config.protocol.epochs * config.protocol.steps_per_epoch
+    print(f"Pistol practice: shoot the monster, soon and with few shots. Run folder: {folder.path}")
+    print(f"Training for as many of the protocol's {planned} steps as fit into {chosen.seconds:.0f} s.")
+    with Trial(config, folder) as trial:
+        summary = show(trial, seconds=chosen.seconds)
+        steps = trial.trainer.steps
+    assert summary is not None
+    print(f"\n{steps} of {planned} steps done; to do the rest: {folder.how_to_resume()}")
+
+    game = doom.scenario("BP")
+    random = [result.return_ for result in doom.random_play("BP", 25, frame_skip=config.protocol.frame_skip)]
+    print(f"score of the best epoch, mean of 25 greedy episodes: {summary.best.mean:.1f} (sd {summary.best.sd:.1f})")
+    print(f"random play, 25 episodes:                            {sum(random) / len(random):.1f}")
+    print(f"the paper's best trial of 720:                       {game.paper_nfn.mean} (sd {game.paper_nfn.sd})")
+    print(f"fuzzy sets born: {summary.last.born}; rules firing per picture: {summary.last.rules_firing:.1f}")
+
+    config, network = load_agent(folder, "best")
+    film = Path(folder.path) / "episode-0.mp4"
+    episode = record_episode(config, network, film)
+    print(f"\nfilmed {film}: {episode.decisions} decisions, score {episode.score:.0f}")
+    print(explain_decision(config, network, episode.pictures[len(episode.pictures) // 2]))
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    main()
