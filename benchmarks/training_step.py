@@ -9,14 +9,15 @@ process. Run it with `python -m benchmarks.training_step`; the peer needs `pip i
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import nn
 
 import neuroplastic as npl
-from benchmarks.timing import Contestant, race, reuse_memory
+from benchmarks.timing import Contestant, reuse_memory
 from neuroplastic.learn import QConfig, QLearning, RandomStreams
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import CONVOLUTIONS, FEATURES, PICTURE, PictureEncoder
@@ -27,6 +28,8 @@ HIDDEN = 512
 RULES, TERMS = 256, 5
 FRAMES = 2000
 SECONDS = 60.0
+PASSES_PER_TURN = 6
+WARM_UP = 100
 
 MakeAgent = Callable[[], nn.Module]
 """Makes a network from pictures (B, 84, 84, 3) to the values of `ACTIONS` actions."""
@@ -60,14 +63,25 @@ def make_learner(make_agent: MakeAgent) -> QLearning:
     learner.replay.begin(pictures[0])
     for number, picture in enumerate(pictures[1:]):
         learner.replay.append(number % ACTIONS, float(number % 3 - 1), picture)
+    for _ in range(WARM_UP):  # the target's values of most frames are known, as they are in most of a run
+        learner.step()
     return learner
 
 
 def time_step(make_agent: MakeAgent, seconds: float = 10.0) -> float:
     """Best milliseconds of a training step of an agent, alone."""
     step = Contestant("step", make_learner(make_agent).step)
-    race([step], seconds)
+    take_turns([step], seconds)
     return step.milliseconds
+
+
+def take_turns(contestants: Sequence[Contestant], seconds: float) -> None:
+    """Let contestants run in turns of several passes each, as a training run would, not with another's caches."""
+    started = time.perf_counter()
+    while time.perf_counter() - started < seconds:
+        for contestant in contestants:
+            for _ in range(PASSES_PER_TURN):
+                contestant.take_turn(with_draw=False)
 
 
 def peer_update() -> Callable[[], object] | None:
@@ -141,7 +155,7 @@ def compare(seconds: float = SECONDS) -> dict[str, float]:
     update = peer_update()
     if update is not None:
         contestants.insert(0, Contestant("SB3 DQN update", update))
-    race(contestants, seconds)
+    take_turns(contestants, seconds)
     return {contestant.name: contestant.milliseconds for contestant in contestants}
 
 

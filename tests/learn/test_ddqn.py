@@ -157,6 +157,15 @@ def test_exploring_draws_all_actions_at_rate_one_and_none_at_zero():
     assert {learner.explore(frame(0)) for _ in range(100)} == {1}
 
 
+def test_preferences_are_asked_where_only_the_best_action_counts():
+    class Preferring(Table):
+        def preferences(self, frames: torch.Tensor) -> torch.Tensor:
+            return -super().forward(frames)
+
+    learner = QLearning(Preferring([[1.0, 2.0]]), QConfig(), actions=2, streams=RandomStreams(0))
+    assert learner.act(np.zeros((1, 1), np.uint8)).tolist() == [0]
+
+
 def test_a_network_of_the_wrong_width_is_named():
     learner = QLearning(Table([[0.0, 1.0]]), QConfig(), actions=3, streams=RandomStreams(0))
     with pytest.raises(InputError, match=r"\(1, 3\) values, got \(1, 2\)"):

@@ -15,6 +15,13 @@ def test_values_are_the_state_value_plus_the_centred_advantage():
     torch.testing.assert_close(network(x).mean(dim=1, keepdim=True), value(x))
 
 
+def test_preferences_order_the_actions_like_the_values():
+    torch.manual_seed(0)
+    network = DuelingNetwork(nn.Identity(), nn.Linear(4, 1), nn.Linear(4, 3))
+    x = torch.randn(50, 4)
+    assert torch.equal(network.preferences(x).argsort(dim=1), network(x).argsort(dim=1))
+
+
 def test_the_paper_has_22_activations():
     assert len(ACTIVATIONS) == 22
     assert {

@@ -110,13 +110,18 @@ class QLearning:
         streams: RandomStreams,
         device: torch.device | str = "cpu",
     ) -> None:
-        """`network` maps uint8 observations (B, *frame) to values (B, actions)."""
+        """`network` maps uint8 observations (B, *frame) to values (B, actions).
+
+        It may offer a method `preferences`, of the same arguments, that orders the actions like the values do at
+        less cost; then that is asked wherever only the best action counts.
+        """
         self.config = config
         self.actions = at_least("actions", actions, 1)
         self.streams = streams
         self.device = torch.device(device)
         self.network = network.to(self.device).eval()
         self.target = copy.deepcopy(self.network).requires_grad_(False)
+        self._preferences: Callable[[Tensor], Tensor] = getattr(network, "preferences", network)
         self.optimizer = torch.optim.Adam(
             self.network.parameters(), lr=config.learning_rate, eps=config.adam_eps, fused=config.fused_adam
         )
@@ -140,7 +145,7 @@ class QLearning:
         """Greedy actions (k,) for observations (k, *frame)."""
         if self.network.training:
             self.network.eval()
-        values: Tensor = self.network(torch.from_numpy(observations).to(self.device))
+        values = self._preferences(torch.from_numpy(observations).to(self.device))
         if values.shape != (len(observations), self.actions):
             raise InputError(
                 f"the network must give {(len(observations), self.actions)} values, got {tuple(values.shape)}"
@@ -175,7 +180,7 @@ class QLearning:
             nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip_norm)
         self.optimizer.step()
         # Fused optimizers change parameters without saying so; what a network keeps for evaluation needs it.
-        for parameter in self.network.parameters():
+        for parameter in self.optimizer.param_groups[0]["params"]:
             torch.autograd.graph.increment_version(parameter)
         self.network.eval()
         self.updates += 1
@@ -186,7 +191,7 @@ class QLearning:
     def targets(self, batch: Batch) -> Tensor:
         """Double-Q targets (B,) of a batch on the learner's device; for a network in evaluation mode."""
         with torch.inference_mode():
-            best = self.network(batch.next_states).argmax(dim=1, keepdim=True)
+            best = self._preferences(batch.next_states).argmax(dim=1, keepdim=True)
             if self._reuses_target:
                 values = self._target_values(self.target, batch.next_states, batch.next_steps)
             else:

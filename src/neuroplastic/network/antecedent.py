@@ -66,6 +66,7 @@ class Antecedent(nn.Module):
         self.statistics = Statistics(attributes, torch.empty(0, device=device, dtype=_computing(like.dtype)))
         self.growth = Growth()
         self.passes = 0
+        self._seed: tuple[object, int] | None = None
         self._noise: tuple[object, Tensor] | None = None
         self._cache: tuple[object, Chosen] | None = None
 
@@ -127,15 +128,22 @@ class Antecedent(nn.Module):
         """The Gumbel noise in force, (T, D, U), or None where there is none (evaluation, STE)."""
         if not self.training or self.selection.estimator == "ste":
             return None
-        draw = self.draw
         logits = self.logits
-        key = (draw, self.noise_seed._version, self.noise_seed.data_ptr(), logits.device, logits.dtype)
+        key = (self.seed, self.draw, logits.device, logits.dtype)
         if self._noise is None or self._noise[0] != key:
             self._noise = None  # free the old draw before making the new one
-            seed = mix(int(self.noise_seed), draw)
             dtype = _computing(logits.dtype)
-            self._noise = key, gumbel(seed, tuple(logits.shape), logits.device, dtype)
+            noise = gumbel(mix(self.seed, self.draw), tuple(logits.shape), logits.device, dtype)
+            self._noise = key, noise
         return self._noise[1]
+
+    @property
+    def seed(self) -> int:
+        """The seed of all randomness, read from its buffer only when that was written to (a wait on a GPU)."""
+        written = (self.noise_seed._version, self.noise_seed.data_ptr())
+        if self._seed is None or self._seed[0] != written:
+            self._seed = written, int(self.noise_seed)
+        return self._seed[1]
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _settled(self) -> Chosen:

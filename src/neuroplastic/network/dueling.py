@@ -54,6 +54,11 @@ class DuelingNetwork(nn.Module):
         value: Tensor = self.value(features)
         return value + advantage - advantage.mean(dim=1, keepdim=True)
 
+    def preferences(self, observations: Tensor) -> Tensor:
+        """Advantages (B, actions): they order the actions like the values do, without the value head's work."""
+        advantage: Tensor = self.advantage(self.encoder(observations))
+        return advantage
+
 
 def dnn_head(
     in_features: int, out_features: int, hidden: int, activation: str, *, readout: bool = True

@@ -166,7 +166,7 @@ def _bear(
         existing = antecedent.term_mask[attributes].t().unsqueeze(-1)
         logits = antecedent.logits[:, attributes].masked_fill(~existing, -torch.inf).amax(dim=0)
     else:
-        seed = mix(int(antecedent.noise_seed), -growth.batches) % 2**63
+        seed = mix(antecedent.seed, -growth.batches) % 2**63
         generator = torch.Generator().manual_seed(seed)
         drawn = torch.randn(len(attributes), antecedent.rules, generator=generator)
         logits = drawn.to(antecedent.logits) * antecedent.logit_deviation
