@@ -61,12 +61,30 @@ class PictureEncoder(nn.Module):
         return features
 
     def _convolve(self, x: Tensor) -> Tensor:
-        weight_scale = 1 / 255  # on the first convolution's weights, which are fewer than the pixels
+        brightness = 1 / 255  # on the first convolution's weights, which are fewer than the pixels
         for convolution, norm in self._stages():
-            x = norm(functional.conv2d(x, convolution.weight * weight_scale, stride=convolution.stride))
-            x = relu_dropout(x, self.dropout) if self.training and self.dropout else functional.relu(x)
-            weight_scale = 1.0
+            x = functional.conv2d(x, convolution.weight * brightness, stride=convolution.stride)
+            x = self._norm_dropout(norm, x) if self.training and self.dropout else norm(x).relu_()
+            brightness = 1.0
         return x
+
+    def _norm_dropout(self, norm: nn.BatchNorm2d, x: Tensor) -> Tensor:
+        """Batch norm, ReLU and dropout in training mode; dropout's scale is moved into batch norm's parameters."""
+        assert norm.momentum is not None
+        assert norm.num_batches_tracked is not None
+        norm.num_batches_tracked.add_(1)
+        scale = 1 / (1 - self.dropout)
+        x = functional.batch_norm(
+            x,
+            norm.running_mean,
+            norm.running_var,
+            norm.weight * scale,
+            norm.bias * scale,
+            training=True,
+            momentum=norm.momentum,
+            eps=norm.eps,
+        )
+        return relu_drop(x, self.dropout)
 
     def _convolve_folded(self, x: Tensor) -> Tensor:
         for (weight, bias), (_, _, _, stride) in zip(self._fold(), CONVOLUTIONS, strict=True):
@@ -121,43 +139,43 @@ def _fold_one(weight: Tensor, norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     return folded.contiguous(memory_format=torch.channels_last), bias
 
 
-def relu_dropout(x: Tensor, probability: float) -> Tensor:
-    """ReLU, then dropout: each unit is zero with `probability`, the others are scaled up to keep the mean.
+def relu_drop(x: Tensor, probability: float) -> Tensor:
+    """ReLU, then zero each unit with `probability`, in place; what is kept is not scaled up.
 
-    On the CPU the Bernoulli draws of `torch.dropout` take as long as the paper's four convolutions; a counter-based
-    generator, seeded from PyTorch's, makes the mask in a tenth of that time.
+    On the CPU the Bernoulli draws of `torch.dropout` take as long as the paper's four convolutions; a
+    counter-based generator, seeded from PyTorch's, makes the mask in a tenth of that time.
     """
-    if x.device.type != "cpu":
-        return functional.dropout(functional.relu(x), probability, training=True)
-    keep = torch.empty_like(x, requires_grad=False)  # dense, in the layout of x
-    flat = keep.as_strided((x.numel(),), (1,))
-    if kernel.serves(x):
-        flat.copy_(kernel.uniform(int(torch.randint(2**63 - 1, ())), (x.numel(),)).ge_(probability))
+    dense = x.is_contiguous() or x.is_contiguous(memory_format=torch.channels_last)
+    if x.device.type != "cpu" or not dense:
+        keep = torch.rand_like(x).ge_(probability)
+    elif kernel.serves(x):
+        seed = int(torch.randint(2**63 - 1, ()))
+        keep = kernel.uniform(seed, (x.numel(),)).ge_(probability).to(x.dtype).as_strided(x.shape, x.stride())
     else:
-        flat.copy_(_coarse_keep(x.numel(), probability))
-    y: Tensor = _ReluDropout.apply(x, keep, 1 / (1 - probability))  # type: ignore[no-untyped-call]
+        keep = _coarse_keep(x.numel(), probability).to(x.dtype).as_strided(x.shape, x.stride())
+    y: Tensor = _ReluDrop.apply(x, keep)  # type: ignore[no-untyped-call]
     return y
 
 
 def _coarse_keep(count: int, probability: float) -> Tensor:
-    """1 to keep, 0 to drop, four units to a 64-bit draw: the probability is rounded to a multiple of 1 / 65536."""
+    """1 to keep, 0 to drop, four units to a 64-bit draw: the probability is a multiple of 1 / 65536."""
     words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     # In place on int16: a comparison that gives bool takes ten times as long.
     return words.view(torch.int16)[:count].ge_(round(probability * 2**16) - 2**15)
 
 
-class _ReluDropout(torch.autograd.Function):
-    """`relu(x) * keep * scale`. The output is above 0 exactly where the gradient passes: only it is saved."""
+class _ReluDrop(torch.autograd.Function):
+    """`relu(x) * keep`, in place. The gradient passes exactly where the output is above 0: only it is saved."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, keep: Tensor, scale: float) -> Tensor:
-        y = x.clamp_min(0).mul_(keep).mul_(scale)
-        ctx.save_for_backward(y)
-        ctx.scale = scale
-        return y
+    def forward(ctx: Any, x: Tensor, keep: Tensor) -> Tensor:
+        x.clamp_min_(0).mul_(keep)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         (y,) = ctx.saved_tensors
         passed: Tensor = torch.ops.aten.threshold_backward(gradients[0], y, 0)
-        return passed * ctx.scale, None, None
+        return passed, None
