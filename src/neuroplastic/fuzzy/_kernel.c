@@ -26,6 +26,32 @@
 #define VECTOR_BYTES 64
 #define TILE_VECTORS 2
 
+/* Results larger than this are written past the cache: nothing of them would stay there, and a plain write would
+ * first read what it overwrites. */
+#define CACHE_BYTES (16u << 20)
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+INLINE void put(void *to, const void *from, size_t bytes, int past_cache)
+{
+    if (!past_cache || (((uintptr_t)to | bytes) & 15)) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    for (size_t k = 0; k < bytes; k += 16)
+        _mm_stream_si128((__m128i *)((char *)to + k), _mm_loadu_si128((const __m128i *)((const char *)from + k)));
+}
+/* Makes what was put visible to the other threads. */
+INLINE void settle(void) { _mm_sfence(); }
+#else
+INLINE void settle(void) {}
+INLINE void put(void *to, const void *from, size_t bytes, int past_cache)
+{
+    (void)past_cache;
+    memcpy(to, from, bytes);
+}
+#endif
+
 #define REAL float
 #define INTEGER int32_t
 #define NAME(f) f##_float

@@ -8,15 +8,37 @@ INLINE REAL NAME(exponential)(REAL x)
     x = x < EXP_LOWEST ? EXP_LOWEST : x;
     const REAL n = (x * (REAL)1.44269504088896340736 + ROUNDING_MAGIC) - ROUNDING_MAGIC;
     const REAL r = (x - n * LN2_HIGH) - n * LN2_LOW;
-    REAL p = 1;
+    static const REAL taylor[14] = {1.0,
+                                    1.0,
+                                    1.0 / 2,
+                                    1.0 / 6,
+                                    1.0 / 24,
+                                    1.0 / 120,
+                                    1.0 / 720,
+                                    1.0 / 5040,
+                                    1.0 / 40320,
+                                    1.0 / 362880,
+                                    1.0 / 3628800,
+                                    1.0 / 39916800,
+                                    1.0 / 479001600,
+                                    1.0 / 6227020800};
+    REAL p = taylor[EXP_DEGREE];
 #pragma GCC unroll 16
-    for (int k = EXP_DEGREE; k > 0; k--)
-        p = 1 + p * r * ((REAL)1 / (REAL)k);
+    for (int k = EXP_DEGREE - 1; k >= 0; k--)
+        p = p * r + taylor[k];
     union {
         INTEGER bits;
         REAL value;
     } scale = {.bits = ((INTEGER)n + EXPONENT_BIAS) << MANTISSA_BITS};
     return p * scale.value;
+}
+
+/* Terms lie in planes far apart, too many streams for the processor to foresee: ask for the same block of the next
+ * attribute while this one is worked on. Beyond the end of an array the request is ignored. */
+INLINE void NAME(fetch_next_row)(const REAL *block, int64_t U)
+{
+    for (int64_t k = 0; k < BLOCK; k += 64 / (int64_t)sizeof(REAL))
+        __builtin_prefetch(block + U + k, 0, 2);
 }
 
 /* Premise selection: the existing term with the greatest logit (plus noise), the lowest index on a tie, and
@@ -45,6 +67,9 @@ CLONES static void NAME(select_rows)(const REAL *logits, const REAL *noise, cons
                 const int64_t at = (t * D + d) * U + start;
                 const REAL ct = centers[d * T + t], st = precisions[d * T + t];
                 REAL score[BLOCK];
+                NAME(fetch_next_row)(logits + at, U);
+                if (noise)
+                    NAME(fetch_next_row)(noise + at, U);
                 if (noise)
                     for (int64_t k = 0; k < n; k++)
                         score[k] = logits[at + k] + noise[at + k];
@@ -178,7 +203,8 @@ CLONES static void NAME(gradient_rows)(const REAL *logits, const REAL *noise, co
                                        REAL *grad_logits, REAL *grad_centers, REAL *grad_precisions, int64_t T,
                                        int64_t D, int64_t U, int64_t start_row, int64_t end_row)
 {
-    REAL weight[256][BLOCK];
+    REAL weight[256][BLOCK], choice[256][BLOCK];
+    const int past_cache = (uint64_t)(T * D * U) * sizeof(REAL) > CACHE_BYTES;
     for (int64_t d = start_row; d < end_row; d++) {
         for (int64_t t = 0; t < T; t++)
             grad_centers[d * T + t] = grad_precisions[d * T + t] = 0;
@@ -196,6 +222,9 @@ CLONES static void NAME(gradient_rows)(const REAL *logits, const REAL *noise, co
                     if (!mask[d * T + t])
                         continue;
                     const int64_t at = (t * D + d) * U + start;
+                    NAME(fetch_next_row)(logits + at, U);
+                    if (noise)
+                        NAME(fetch_next_row)(noise + at, U);
                     if (noise)
                         for (int64_t k = 0; k < n; k++)
                             weight[t][k] = logits[at + k] + noise[at + k];
@@ -207,18 +236,15 @@ CLONES static void NAME(gradient_rows)(const REAL *logits, const REAL *noise, co
                 }
             }
             for (int64_t t = 0; t < T; t++) {
-                const int64_t at = (t * D + d) * U + start;
-                REAL *grad = grad_logits + at;
-                if (!mask[d * T + t]) {
-                    memset(grad, 0, (size_t)n * sizeof(REAL));
+                REAL *grad = choice[t]; /* of the one-hot choice */
+                if (!mask[d * T + t])
                     continue;
-                }
                 const REAL c = centers[d * T + t], s = precisions[d * T + t];
                 REAL of_center[BLOCK], of_precision[BLOCK];
                 for (int64_t k = 0; k < n; k++) {
                     const REAL square = m2[k] - 2 * c * m1[k] + c * c * m0[k];
                     const REAL used = pick[k] == t ? (REAL)1 : (REAL)0;
-                    grad[k] = -s * square; /* of the one-hot choice */
+                    grad[k] = -s * square;
                     of_precision[k] = -used * square;
                     of_center[k] = used * 2 * s * (m1[k] - c * m0[k]);
                 }
@@ -238,21 +264,23 @@ CLONES static void NAME(gradient_rows)(const REAL *logits, const REAL *noise, co
                         mean[k] += e * grad[k];
                     }
             }
-            if (rate > 0) {
+            if (rate > 0)
                 for (int64_t k = 0; k < n; k++) {
-                    total[k] = 1 / total[k];
-                    mean[k] *= total[k];
+                    mean[k] /= total[k];
+                    total[k] = rate / total[k];
                 }
-                for (int64_t t = 0; t < T; t++) {
-                    if (!mask[d * T + t])
-                        continue;
-                    REAL *grad = grad_logits + (t * D + d) * U + start;
+            for (int64_t t = 0; t < T; t++) {
+                REAL *grad = choice[t];
+                if (!mask[d * T + t])
+                    memset(grad, 0, sizeof choice[t]);
+                else if (rate > 0)
                     for (int64_t k = 0; k < n; k++)
-                        grad[k] = weight[t][k] * total[k] * (grad[k] - mean[k]) * rate;
-                }
+                        grad[k] = weight[t][k] * total[k] * (grad[k] - mean[k]);
+                put(grad_logits + (t * D + d) * U + start, grad, (size_t)n * sizeof(REAL), past_cache);
             }
         }
     }
+    settle();
 }
 
 EXPORT void NAME(gradient)(const REAL *logits, const REAL *noise, const uint8_t *mask, const uint8_t *chosen,

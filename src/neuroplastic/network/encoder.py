@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..errors import ConfigError, InputError
-from ..fuzzy import kernel
+from .norm_drop import norm_relu_drop
 
 # (in-channels, out-channels, kernel size, stride); none has a bias, batch norm brings one.
 CONVOLUTIONS = ((3, 8, 3, 2), (8, 8, 3, 2), (8, 8, 5, 1), (8, 16, 7, 1))
@@ -64,27 +64,12 @@ class PictureEncoder(nn.Module):
         brightness = 1 / 255  # on the first convolution's weights, which are fewer than the pixels
         for convolution, norm in self._stages():
             x = functional.conv2d(x, convolution.weight * brightness, stride=convolution.stride)
-            x = self._norm_dropout(norm, x) if self.training and self.dropout else norm(x).relu_()
+            if norm.training and self.training:
+                x = norm_relu_drop(x, norm, self.dropout)
+            else:  # evaluation, or statistics frozen by hand
+                x = functional.dropout(functional.relu(norm(x)), self.dropout, self.training)
             brightness = 1.0
         return x
-
-    def _norm_dropout(self, norm: nn.BatchNorm2d, x: Tensor) -> Tensor:
-        """Batch norm, ReLU and dropout in training mode; dropout's scale is moved into batch norm's parameters."""
-        assert norm.momentum is not None
-        assert norm.num_batches_tracked is not None
-        norm.num_batches_tracked.add_(1)
-        scale = 1 / (1 - self.dropout)
-        x = functional.batch_norm(
-            x,
-            norm.running_mean,
-            norm.running_var,
-            norm.weight * scale,
-            norm.bias * scale,
-            training=True,
-            momentum=norm.momentum,
-            eps=norm.eps,
-        )
-        return relu_drop(x, self.dropout)
 
     def _convolve_folded(self, x: Tensor) -> Tensor:
         for (weight, bias), (_, _, _, stride) in zip(self._fold(), CONVOLUTIONS, strict=True):
@@ -137,45 +122,3 @@ def _fold_one(weight: Tensor, norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     bias = norm.bias - norm.running_mean * scale
     folded = weight * scale.view(-1, 1, 1, 1)
     return folded.contiguous(memory_format=torch.channels_last), bias
-
-
-def relu_drop(x: Tensor, probability: float) -> Tensor:
-    """ReLU, then zero each unit with `probability`, in place; what is kept is not scaled up.
-
-    On the CPU the Bernoulli draws of `torch.dropout` take as long as the paper's four convolutions; a
-    counter-based generator, seeded from PyTorch's, makes the mask in a tenth of that time.
-    """
-    dense = x.is_contiguous() or x.is_contiguous(memory_format=torch.channels_last)
-    if x.device.type != "cpu" or not dense:
-        keep = torch.rand_like(x).ge_(probability)
-    elif kernel.serves(x):
-        seed = int(torch.randint(2**63 - 1, ()))
-        keep = kernel.uniform(seed, (x.numel(),)).ge_(probability).to(x.dtype).as_strided(x.shape, x.stride())
-    else:
-        keep = _coarse_keep(x.numel(), probability).to(x.dtype).as_strided(x.shape, x.stride())
-    y: Tensor = _ReluDrop.apply(x, keep)  # type: ignore[no-untyped-call]
-    return y
-
-
-def _coarse_keep(count: int, probability: float) -> Tensor:
-    """1 to keep, 0 to drop, four units to a 64-bit draw: the probability is a multiple of 1 / 65536."""
-    words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-    # In place on int16: a comparison that gives bool takes ten times as long.
-    return words.view(torch.int16)[:count].ge_(round(probability * 2**16) - 2**15)
-
-
-class _ReluDrop(torch.autograd.Function):
-    """`relu(x) * keep`, in place. The gradient passes exactly where the output is above 0: only it is saved."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, keep: Tensor) -> Tensor:
-        x.clamp_min_(0).mul_(keep)
-        ctx.mark_dirty(x)
-        ctx.save_for_backward(x)
-        return x
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        (y,) = ctx.saved_tensors
-        passed: Tensor = torch.ops.aten.threshold_backward(gradients[0], y, 0)
-        return passed, None

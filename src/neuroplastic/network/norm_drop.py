@@ -1,0 +1,104 @@
+"""Batch norm, ReLU and dropout of a training pass in one step, for convolutions with few channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ..fuzzy import kernel
+
+
+def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
+    """`dropout(relu(norm(x)))` in training mode, (B, C, H, W); `norm` updates its running statistics.
+
+    The result is that of PyTorch's own layers, but on a CPU those take longer than the paper's small convolutions:
+    batch norm runs over 8 channels at a time, and dropout draws its Bernoulli numbers one by one. Here the
+    arithmetic runs over whole rows of pixels, and a counter-based generator, seeded from PyTorch's, makes the mask.
+    """
+    if x.device.type != "cpu":
+        return functional.dropout(functional.relu(norm(x)), dropout, training=True)
+    assert norm.momentum is not None
+    assert norm.num_batches_tracked is not None
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    kept = 1 - dropout
+    keep = _keep(x, dropout) if dropout else None
+    y: Tensor
+    # Dropout's scale goes into the affine part: a positive factor passes through ReLU.
+    y, mean, variance = _NormReluDrop.apply(x, norm.weight / kept, norm.bias / kept, keep, norm.eps)  # type: ignore[no-untyped-call]
+    count = x.numel() // x.shape[1]
+    with torch.no_grad():
+        norm.num_batches_tracked.add_(1)
+        norm.running_mean.lerp_(mean, norm.momentum)
+        norm.running_var.lerp_(variance * (count / (count - 1)), norm.momentum)
+    return y
+
+
+def _keep(x: Tensor, dropout: float) -> Tensor:
+    """1 to keep a unit, 0 to drop it, in rows like those of `_rows(x)`."""
+    B, C, H, W = x.shape
+    if kernel.serves(x):
+        seed = int(torch.randint(2**63 - 1, ()))
+        return kernel.uniform(seed, (B * H, W * C)).ge_(dropout).to(x.dtype)
+    # Four units to a 64-bit draw: the probability is rounded to a multiple of 1 / 65536.
+    words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+    # In place on int16: a comparison that gives bool takes ten times as long.
+    bits = words.view(torch.int16)[: x.numel()].ge_(round(dropout * 2**16) - 2**15)
+    return bits.to(x.dtype).view(B * H, W * C)
+
+
+class _NormReluDrop(torch.autograd.Function):
+    """`relu(weight * (x - mean) / sqrt(variance + eps) + bias) * keep`, and mean and variance per channel."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, keep: Tensor | None, eps: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        rows, width = _rows(x), x.shape[3]
+        count = x.numel() // x.shape[1]
+        mean = _per_channel(rows.sum(dim=0), width) / count
+        centred = rows - mean.repeat(width)
+        variance = _per_channel(centred.square().sum(dim=0), width) / count
+        scale = torch.rsqrt(variance + eps)
+        y = torch.addcmul(bias.repeat(width), centred, (weight * scale).repeat(width)).clamp_min_(0)
+        if keep is not None:
+            y.mul_(keep)
+        ctx.save_for_backward(centred, y, weight, scale)
+        ctx.mark_non_differentiable(mean, variance)
+        return _planes(y, x.shape), mean, variance
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+        centred, y, weight, scale = ctx.saved_tensors
+        shape = gradients[0].shape
+        width, count = shape[3], gradients[0].numel() // shape[1]
+        # The output is above 0 exactly where ReLU and mask let the gradient pass.
+        passed = torch.ops.aten.threshold_backward(_rows(gradients[0]), y, 0)
+        of_bias = _per_channel(passed.sum(dim=0), width)
+        of_weight = _per_channel((passed * centred).sum(dim=0), width) * scale
+        # dx = weight * scale * (g - mean(g) - xhat * mean(g * xhat)), xhat = centred * scale
+        slope = weight * scale
+        through_mean = -slope * of_bias / count
+        through_variance = -slope * scale * of_weight / count
+        dx = torch.addcmul(through_mean.repeat(width), passed, slope.repeat(width))
+        dx.addcmul_(centred, through_variance.repeat(width))
+        return _planes(dx, shape), of_weight, of_bias, None, None
+
+
+def _rows(x: Tensor) -> Tensor:
+    """(B, C, H, W) as rows of pixels (B * H, W * C); no copy where the memory is channels-last."""
+    B, C, H, W = x.shape
+    return x.permute(0, 2, 3, 1).reshape(B * H, W * C)
+
+
+def _planes(rows: Tensor, shape: torch.Size) -> Tensor:
+    B, C, H, W = shape
+    return rows.view(B, H, W, C).permute(0, 3, 1, 2)
+
+
+def _per_channel(row: Tensor, width: int) -> Tensor:
+    """Sum of a row (W * C,) over its pixels, (C,)."""
+    return row.view(width, -1).sum(dim=0)
