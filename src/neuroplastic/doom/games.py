@@ -65,9 +65,6 @@ _Reply = _Waiting | _Ended | BaseException
 _Decide = Callable[[Frame, list[_Waiting]], npt.ArrayLike]
 _OnEpisode = Callable[[int, EpisodeResult], None]
 
-_TURNS_TO_BEGIN = 6
-"""Turns that a game sits out when it begins an episode, which takes the engine as long as some decisions."""
-
 
 class _Seat:
     """One game's place at the table, as the caller's thread sees it."""
@@ -77,20 +74,16 @@ class _Seat:
         self.taken = False
         self.commands: SimpleQueue[_Command] = SimpleQueue()
         self.replies: SimpleQueue[_Reply] = SimpleQueue()
-        self._joins_at = 0
 
-    def begin_next(self, to_play: Iterator[int], turn: int) -> None:
-        """Have the next episode begun, to be joined at `turn`; without one, leave the seat."""
+    def begin_next(self, to_play: Iterator[int]) -> None:
+        """Have the next episode begun; without one, leave the seat."""
         episode = next(to_play, None)
         self.taken = episode is not None
         if episode is not None:
-            self._joins_at = turn
             self.commands.put(_Begin(episode))
 
-    def reply(self, turn: int) -> _Waiting | _Ended | None:
-        """The answer to the last command, waited for; None where none is due this turn."""
-        if not self.taken or turn < self._joins_at:
-            return None
+    def reply(self) -> _Waiting | _Ended:
+        """The answer to the last command, waited for."""
         reply = self.replies.get()
         if isinstance(reply, BaseException):
             raise reply
@@ -180,16 +173,18 @@ class Games:
         try:
             for seat, thread in zip(seats, threads, strict=True):
                 thread.start()
-                seat.begin_next(to_play, turn)
+                seat.begin_next(to_play)
             while any(seat.taken for seat in seats):
                 waiting: list[_Waiting] = []
                 for seat in seats[turn % 2 :: 2]:
-                    reply = seat.reply(turn)
+                    if not seat.taken:
+                        continue
+                    reply = seat.reply()
                     if isinstance(reply, _Waiting):
                         waiting.append(reply)
-                    elif isinstance(reply, _Ended):
+                    else:
                         results[reply.episode] = reply.result
-                        seat.begin_next(to_play, turn + _TURNS_TO_BEGIN)
+                        seat.begin_next(to_play)
                         if on_episode is not None:
                             on_episode(reply.episode, reply.result)
                 if waiting:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from . import kernel
-from .selection import hard_choice
+from .selection import barred, hard_choice
 
 # On the CPU the eager path goes through the attributes in parts that stay in the cache.
 ATTRIBUTES_AT_ONCE = 128
@@ -155,7 +155,7 @@ def _eager_gradient(
 
 def _through_softmax(grad: Tensor, scores: Tensor, mask: Tensor, rate: float) -> None:
     """Turn the gradient of the one-hot choice into that of the logits, in place: `p (q - sum_t p q) rate`."""
-    weight = scores.masked_fill_(~mask.t().unsqueeze(-1), -torch.inf)
+    weight = scores.add_(barred(mask.t().unsqueeze(-1), scores.dtype))
     weight.sub_(weight.amax(dim=0)).mul_(rate).exp_()
     weight.div_(weight.sum(dim=0))
     grad.sub_((weight * grad).sum(dim=0)).mul_(weight).mul_(rate)
