@@ -194,104 +194,130 @@ EXPORT void NAME(distance)(const REAL *x, const REAL *center, const REAL *precis
         NAME(distance_tiles)(x, center, precision, out, B, D, U, tiles * part / threads, tiles * (part + 1) / threads);
 }
 
-/* Gradients of logits, centres and precisions from the moments of the incoming gradient g:
- * first = sum_b g x, second = sum_b g x^2 (each D x U), zeroth = sum_b g (U), x measured from the same origin as
- * the centres. rate is 1/tau^2 for the softmax gradient of STGE, 0 for the identity gradient of STE. */
-CLONES static void NAME(gradient_rows)(const REAL *logits, const REAL *noise, const uint8_t *mask,
-                                       const uint8_t *chosen, const REAL *centers, const REAL *precisions,
-                                       const REAL *first, const REAL *second, const REAL *zeroth, REAL rate,
-                                       REAL *grad_logits, REAL *grad_centers, REAL *grad_precisions, int64_t T,
-                                       int64_t D, int64_t U, int64_t start_row, int64_t end_row)
+/* Everything the gradient kernel reads and writes. */
+struct NAME(gradient_task) {
+    const REAL *logits, *noise;
+    const uint8_t *mask, *chosen;
+    const REAL *centers, *precisions, *first, *second, *zeroth;
+    REAL rate;
+    REAL *grad_logits, *grad_centers, *grad_precisions;
+    int64_t T, D, U;
+};
+
+/* One attribute d and the n rules from `start`; n is a constant but in the last block. */
+INLINE void NAME(gradient_block)(const struct NAME(gradient_task) *task, int64_t d, int64_t start, const int64_t n,
+                                 REAL (*weight)[BLOCK], REAL (*choice)[BLOCK], int past_cache)
+{
+    const int64_t T = task->T, D = task->D, U = task->U;
+    const REAL rate = task->rate;
+    const REAL *m1 = task->first + d * U + start, *m2 = task->second + d * U + start, *m0 = task->zeroth + start;
+    const uint8_t *pick = task->chosen + d * U + start, *exists = task->mask + d * T;
+    REAL highest[BLOCK], total[BLOCK] = {0}, mean[BLOCK] = {0};
+    REAL of_center[BLOCK] = {0}, of_precision[BLOCK] = {0};
+    for (int64_t k = 0; k < BLOCK; k++)
+        highest[k] = -INFINITY;
+    if (rate > 0)
+        for (int64_t t = 0; t < T; t++) {
+            if (!exists[t])
+                continue;
+            const int64_t at = (t * D + d) * U + start;
+            const REAL *logits = task->logits + at, *noise = task->noise + at;
+            NAME(fetch_next_row)(logits, U);
+            if (task->noise) {
+                NAME(fetch_next_row)(noise, U);
+                for (int64_t k = 0; k < n; k++) {
+                    const REAL score = logits[k] + noise[k];
+                    weight[t][k] = score;
+                    highest[k] = score > highest[k] ? score : highest[k];
+                }
+            } else
+                for (int64_t k = 0; k < n; k++) {
+                    weight[t][k] = logits[k];
+                    highest[k] = logits[k] > highest[k] ? logits[k] : highest[k];
+                }
+        }
+    for (int64_t t = 0; t < T; t++) {
+        if (!exists[t])
+            continue;
+        REAL *grad = choice[t]; /* of the one-hot choice */
+        const REAL c = task->centers[d * T + t], s = task->precisions[d * T + t];
+        if (rate > 0)
+            for (int64_t k = 0; k < n; k++) {
+                const REAL square = m2[k] - c * (2 * m1[k] - c * m0[k]);
+                const REAL e = NAME(exponential)((weight[t][k] - highest[k]) * rate);
+                grad[k] = -s * square;
+                weight[t][k] = e;
+                total[k] += e;
+                mean[k] += e * grad[k];
+            }
+        else
+            for (int64_t k = 0; k < n; k++)
+                grad[k] = -s * (m2[k] - c * (2 * m1[k] - c * m0[k]));
+        int users = 0;
+        for (int64_t k = 0; k < n; k++)
+            users += pick[k] == t;
+        if (!users)
+            continue;
+        for (int64_t k = 0; k < n; k++) {
+            const REAL used = pick[k] == t ? (REAL)1 : (REAL)0;
+            of_precision[k] = used * (m2[k] - c * (2 * m1[k] - c * m0[k]));
+            of_center[k] = used * (m1[k] - c * m0[k]);
+        }
+        REAL center_sum = 0, precision_sum = 0;
+#pragma omp simd reduction(+ : center_sum, precision_sum)
+        for (int64_t k = 0; k < n; k++) {
+            center_sum += of_center[k];
+            precision_sum += of_precision[k];
+        }
+        task->grad_centers[d * T + t] += 2 * s * center_sum;
+        task->grad_precisions[d * T + t] -= precision_sum;
+    }
+    if (rate > 0)
+        for (int64_t k = 0; k < n; k++) {
+            mean[k] /= total[k];
+            total[k] = rate / total[k];
+        }
+    for (int64_t t = 0; t < T; t++) {
+        REAL *grad = choice[t];
+        if (!exists[t])
+            memset(grad, 0, sizeof choice[t]);
+        else if (rate > 0)
+            for (int64_t k = 0; k < n; k++)
+                grad[k] = weight[t][k] * total[k] * (grad[k] - mean[k]);
+        put(task->grad_logits + (t * D + d) * U + start, grad, (size_t)n * sizeof(REAL), past_cache);
+    }
+}
+
+CLONES static void NAME(gradient_rows)(const struct NAME(gradient_task) *task, int64_t first_row, int64_t last_row)
 {
     REAL weight[256][BLOCK], choice[256][BLOCK];
-    const int past_cache = (uint64_t)(T * D * U) * sizeof(REAL) > CACHE_BYTES;
-    for (int64_t d = start_row; d < end_row; d++) {
+    const int64_t T = task->T, U = task->U;
+    const int past_cache = (uint64_t)(T * task->D * U) * sizeof(REAL) > CACHE_BYTES;
+    for (int64_t d = first_row; d < last_row; d++) {
         for (int64_t t = 0; t < T; t++)
-            grad_centers[d * T + t] = grad_precisions[d * T + t] = 0;
-        for (int64_t start = 0; start < U; start += BLOCK) {
-            const int64_t n = MIN(BLOCK, U - start);
-            const REAL *m1 = first + d * U + start, *m2 = second + d * U + start, *m0 = zeroth + start;
-            const uint8_t *pick = chosen + d * U + start;
-            REAL highest[BLOCK], total[BLOCK], mean[BLOCK];
-            for (int64_t k = 0; k < BLOCK; k++) {
-                highest[k] = -INFINITY;
-                total[k] = mean[k] = 0;
-            }
-            if (rate > 0) {
-                for (int64_t t = 0; t < T; t++) {
-                    if (!mask[d * T + t])
-                        continue;
-                    const int64_t at = (t * D + d) * U + start;
-                    NAME(fetch_next_row)(logits + at, U);
-                    if (noise)
-                        NAME(fetch_next_row)(noise + at, U);
-                    if (noise)
-                        for (int64_t k = 0; k < n; k++)
-                            weight[t][k] = logits[at + k] + noise[at + k];
-                    else
-                        for (int64_t k = 0; k < n; k++)
-                            weight[t][k] = logits[at + k];
-                    for (int64_t k = 0; k < n; k++)
-                        highest[k] = weight[t][k] > highest[k] ? weight[t][k] : highest[k];
-                }
-            }
-            for (int64_t t = 0; t < T; t++) {
-                REAL *grad = choice[t]; /* of the one-hot choice */
-                if (!mask[d * T + t])
-                    continue;
-                const REAL c = centers[d * T + t], s = precisions[d * T + t];
-                REAL of_center[BLOCK], of_precision[BLOCK];
-                for (int64_t k = 0; k < n; k++) {
-                    const REAL square = m2[k] - 2 * c * m1[k] + c * c * m0[k];
-                    const REAL used = pick[k] == t ? (REAL)1 : (REAL)0;
-                    grad[k] = -s * square;
-                    of_precision[k] = -used * square;
-                    of_center[k] = used * 2 * s * (m1[k] - c * m0[k]);
-                }
-                REAL center_sum = 0, precision_sum = 0;
-#pragma omp simd reduction(+ : center_sum, precision_sum)
-                for (int64_t k = 0; k < n; k++) {
-                    center_sum += of_center[k];
-                    precision_sum += of_precision[k];
-                }
-                grad_centers[d * T + t] += center_sum;
-                grad_precisions[d * T + t] += precision_sum;
-                if (rate > 0)
-                    for (int64_t k = 0; k < n; k++) {
-                        const REAL e = NAME(exponential)((weight[t][k] - highest[k]) * rate);
-                        weight[t][k] = e;
-                        total[k] += e;
-                        mean[k] += e * grad[k];
-                    }
-            }
-            if (rate > 0)
-                for (int64_t k = 0; k < n; k++) {
-                    mean[k] /= total[k];
-                    total[k] = rate / total[k];
-                }
-            for (int64_t t = 0; t < T; t++) {
-                REAL *grad = choice[t];
-                if (!mask[d * T + t])
-                    memset(grad, 0, sizeof choice[t]);
-                else if (rate > 0)
-                    for (int64_t k = 0; k < n; k++)
-                        grad[k] = weight[t][k] * total[k] * (grad[k] - mean[k]);
-                put(grad_logits + (t * D + d) * U + start, grad, (size_t)n * sizeof(REAL), past_cache);
-            }
-        }
+            task->grad_centers[d * T + t] = task->grad_precisions[d * T + t] = 0;
+        int64_t start = 0;
+        for (; start + BLOCK <= U; start += BLOCK)
+            NAME(gradient_block)(task, d, start, BLOCK, weight, choice, past_cache);
+        if (start < U)
+            NAME(gradient_block)(task, d, start, U - start, weight, choice, past_cache);
     }
     settle();
 }
 
+/* Gradients of logits, centres and precisions from the moments of the incoming gradient g:
+ * first = sum_b g x, second = sum_b g x^2 (each D x U), zeroth = sum_b g (U), x measured from the same origin as
+ * the centres. rate is 1/tau^2 for the softmax gradient of STGE, 0 for the identity gradient of STE. */
 EXPORT void NAME(gradient)(const REAL *logits, const REAL *noise, const uint8_t *mask, const uint8_t *chosen,
                            const REAL *centers, const REAL *precisions, const REAL *first, const REAL *second,
                            const REAL *zeroth, REAL rate, REAL *grad_logits, REAL *grad_centers,
                            REAL *grad_precisions, int64_t T, int64_t D, int64_t U, int threads)
 {
+    const struct NAME(gradient_task) task = {logits, noise,  mask, chosen,      centers,      precisions,      first, second,
+                                             zeroth, rate, grad_logits, grad_centers, grad_precisions, T,     D, U};
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int part = 0; part < threads; part++)
-        NAME(gradient_rows)(logits, noise, mask, chosen, centers, precisions, first, second, zeroth, rate, grad_logits,
-                            grad_centers, grad_precisions, T, D, U, D * part / threads, D * (part + 1) / threads);
+        NAME(gradient_rows)(&task, D * part / threads, D * (part + 1) / threads);
 }
 
 /* Values that no term covers: count, mean and sum of squared deviations of {x[b,d] : min_t distance > limit}
