@@ -52,8 +52,8 @@ def layer_norm(log_firing: Tensor, kappa: Tensor, beta: Tensor) -> Tensor:
     Eq. 15 has no eps; one rule, or tied rules, would give 0/0, so 1e-5 is added to the variance. Computed in
     double precision: inputs far from every set have log-firings whose squares would overflow in single.
     """
-    normalised = F.layer_norm(wide(log_firing), log_firing.shape[1:], eps=LAYER_NORM_EPS).to(log_firing.dtype)
-    return normalised * kappa + beta
+    shape = log_firing.shape[1:]
+    return F.layer_norm(wide(log_firing), shape, wide(kappa), wide(beta), LAYER_NORM_EPS).to(log_firing.dtype)
 
 
 def with_certainty(log_firing: Tensor, certainty: Tensor, form: str) -> Tensor:

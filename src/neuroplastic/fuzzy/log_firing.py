@@ -107,7 +107,10 @@ class _LogFiring(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             grad_x = _input_gradient(grad, shifted, chosen, origin)
         if any(ctx.needs_input_grad[1:4]):
-            products = torch.cat([shifted, shifted.square()], dim=1).t() @ grad
+            powers = x.new_empty(len(x), 2, x.shape[1])
+            powers[:, 0] = shifted
+            torch.mul(shifted, shifted, out=powers[:, 1])
+            products = powers.view(len(x), 2 * x.shape[1]).t() @ grad
             first, second = products.chunk(2)
             moments = (grad.sum(dim=0), first, second)
             sets = (centers - origin.unsqueeze(1), precisions)
