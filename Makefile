@@ -22,8 +22,8 @@ $(STAMP): pyproject.toml setup.py requirements/constraints.txt $(wildcard src/ne
 table-demo: setup  ## train on a small table of data and print the rules
 	$(BIN)/python examples/iris.py
 
-demo: setup  ## the main job
-	$(BIN)/python examples/iris.py
+demo: setup  ## train the neuro-fuzzy agent on pistol practice, film it, print its rules (under 8 minutes)
+	$(BIN)/python examples/pistol_practice.py
 
 test: setup lint types  ## linting, type checks and tests (under 10 minutes on 2 cores)
 	$(BIN)/python -m pytest -m 'not slow'

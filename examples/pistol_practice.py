@@ -17,7 +17,7 @@ from neuroplastic.study.recording import record_episode
 from neuroplastic.study.run_folder import RunFolder
 from neuroplastic.study.trial import Trial
 
-SECONDS = 330
+SECONDS = 270
 
 
 def main() -> None:
