@@ -22,7 +22,9 @@ SECONDS = 270
 
 def main() -> None:
     """Train, compare, film, explain."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--seconds", type=float, default=SECONDS, help=f"for training (default: {SECONDS})")
     options.add_argument("--runs", default="runs", help="where the run folder goes (default: runs)")
     chosen = options.parse_args()
@@ -40,9 +42,13 @@ def main() -> None:
 
     game = doom.scenario("BP")
     random = [result.return_ for result in doom.random_play("BP", 25, frame_skip=config.protocol.frame_skip)]
-    print(f"score of the best epoch, mean of 25 greedy episodes: {summary.best.mean:.1f} (sd {summary.best.sd:.1f})")
+    print(
+        f"score of the best epoch, mean of 25 greedy episodes: {summary.best.mean:.1f} (sd {summary.best.sd:.1f})"
+    )
     print(f"random play, 25 episodes:                            {sum(random) / len(random):.1f}")
-    print(f"the paper's best trial of 720:                       {game.paper_nfn.mean} (sd {game.paper_nfn.sd})")
+    print(
+        f"the paper's best trial of 720:                       {game.paper_nfn.mean} (sd {game.paper_nfn.sd})"
+    )
     print(f"fuzzy sets born: {summary.last.born}; rules firing per picture: {summary.last.rules_firing:.1f}")
 
     config, network = load_agent(folder, "best")

@@ -135,7 +135,6 @@ def test_nonsense_is_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("key", doom.SCENARIOS)
 def test_random_play_scores_what_the_table_says(key: str) -> None:
-    returns = np.array([result.return_ for result in doom.random_play(key, 200)])
+    returns = np.array([result.return_ for result in doom.random_play(key, 100, seed=1)])
     error = returns.std() / np.sqrt(len(returns))
-    print(f"{key}: random play {returns.mean():.2f} +- {error:.2f}")
-    assert abs(returns.mean() - doom.SCENARIOS[key].random_play) < 4 * error + 0.1
+    assert abs(returns.mean() - doom.SCENARIOS[key].random_play) < 4 * error

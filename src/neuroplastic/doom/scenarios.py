@@ -54,7 +54,7 @@ class Scenario:
     paper_nfn: Score
     """The paper's best neuro-fuzzy network."""
     random_play: float
-    """Mean return of uniformly random actions, 4 tics each, measured here."""
+    """Mean return of uniformly random actions, 4 tics each: `random_play(key, 1000)`."""
 
     @property
     def action_count(self) -> int:
@@ -87,7 +87,7 @@ SCENARIOS: dict[str, Scenario] = {
             engine_arguments="",
             paper_dnn=Score(85.4, 9.3),
             paper_nfn=Score(86.6, 9.2),
-            random_play=-156.0,
+            random_play=-150.0,
         ),
         Scenario(
             key="BR",
@@ -103,7 +103,7 @@ SCENARIOS: dict[str, Scenario] = {
             engine_arguments=_NO_AUTOAIM,
             paper_dnn=Score(58.4, 10.0),
             paper_nfn=Score(37.2, 41.6),
-            random_play=-189.0,
+            random_play=-165.0,
         ),
         Scenario(
             key="PP",
@@ -119,7 +119,7 @@ SCENARIOS: dict[str, Scenario] = {
             engine_arguments=_NO_AUTOAIM,
             paper_dnn=Score(0.29, 0.48),
             paper_nfn=Score(0.36, 0.50),
-            random_play=0.05,
+            random_play=0.02,
         ),
         Scenario(
             key="HTL",
@@ -135,7 +135,7 @@ SCENARIOS: dict[str, Scenario] = {
             engine_arguments="",
             paper_dnn=Score(27.2, 5.6),
             paper_nfn=Score(25.4, 5.4),
-            random_play=10.1,
+            random_play=8.6,
         ),
         Scenario(
             key="DTC",
@@ -151,7 +151,7 @@ SCENARIOS: dict[str, Scenario] = {
             engine_arguments="",
             paper_dnn=Score(17.9, 2.0),
             paper_nfn=Score(16.6, 3.4),
-            random_play=0.6,
+            random_play=0.46,
         ),
         Scenario(
             key="TC",
@@ -167,7 +167,7 @@ SCENARIOS: dict[str, Scenario] = {
             engine_arguments="",
             paper_dnn=Score(481.0, 297.0),
             paper_nfn=Score(521.0, 188.0),
-            random_play=248.0,
+            random_play=274.0,
         ),
         Scenario(
             key="GH",
@@ -183,7 +183,7 @@ SCENARIOS: dict[str, Scenario] = {
             engine_arguments="",
             paper_dnn=Score(2100.0, 0.0),
             paper_nfn=Score(1992.0, 340.0),
-            random_play=510.0,
+            random_play=394.0,
         ),
     )
 }
