@@ -257,4 +257,4 @@ def test_a_hundred_megabytes_are_saved_in_about_a_second(tmp_path):
         start = time.perf_counter()
         store.save(step, state)
         times.append(time.perf_counter() - start)
-    assert min(times) < 3, times  # 0.2 s on a quiet machine; the limit leaves room for a busy one
+    assert min(times) < 3, times  # 0.3 s on a quiet machine; the limit leaves room for a busy one
