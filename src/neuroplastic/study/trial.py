@@ -63,6 +63,7 @@ class Trial:
         protocol = config.protocol
         streams = RandomStreams(config.seed)
         self.network = build_agent(config)
+        self._fuzzy_parts = list(neuro_fuzzy_parts(self.network).values())
         self.learner = QLearning(
             self.network,
             config.learner,
@@ -150,7 +151,7 @@ class Trial:
 
     def _finish_epoch(self, on_progress: Callable[[Progress], None]) -> None:
         returns = [result.return_ for result in self.evaluate(on_progress)]
-        parts = neuro_fuzzy_parts(self.network).values()
+        parts = self._fuzzy_parts
         firing = self._rules_firing()
         metrics = EpochMetrics(
             epoch=len(self.metrics) + 1,
@@ -186,7 +187,7 @@ class Trial:
         return rules_firing(self.network, pictures.to(self.learner.device))
 
     def _progress(self, *, step: StepReport | None = None, evaluated: int | None = None) -> Progress:
-        born = sum(len(part.antecedent.growth.births) for part in neuro_fuzzy_parts(self.network).values())
+        born = sum(len(part.antecedent.growth.births) for part in self._fuzzy_parts)
         return Progress(step, evaluated, self.metrics[-1] if self.metrics else None, born)
 
     def _maybe_stop(self) -> None:
