@@ -30,6 +30,16 @@ def raw_from_widths(widths: Tensor) -> Tensor:
     return excess + torch.log(-torch.expm1(-excess))
 
 
+def any_width(dtype: torch.dtype) -> float:
+    """The width that stands for "any": its membership is 1 everywhere, so a premise on it asks nothing."""
+    return min(1e15, torch.finfo(dtype).max / 2)
+
+
+def asks_nothing(widths: Tensor) -> Tensor:
+    """Which sets are so wide that they stand for "any"."""
+    return widths >= any_width(widths.dtype) / 2
+
+
 def precisions_from_widths(widths: Tensor) -> Tensor:
     """`1 / (2 sigma**2)`, the factor of the squared distance in the log-membership."""
     return 0.5 / widths.square()

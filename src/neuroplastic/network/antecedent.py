@@ -11,7 +11,14 @@ from torch import Tensor, nn
 from ..errors import ConfigError, InputError
 from ..fuzzy import kernel
 from ..fuzzy.log_firing import Chosen, choose_terms, log_firing, settled_log_firing
-from ..fuzzy.membership import input_limit, precisions_from_widths, raw_from_widths, widths_from_raw
+from ..fuzzy.membership import (
+    any_width,
+    asks_nothing,
+    input_limit,
+    precisions_from_widths,
+    raw_from_widths,
+    widths_from_raw,
+)
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
@@ -74,6 +81,16 @@ class Antecedent(nn.Module):
     def widths(self) -> Tensor:
         """Widths of the sets, (D, T), positive by construction."""
         return widths_from_raw(self.raw_widths)
+
+    @property
+    def any_mask(self) -> Tensor:
+        """Which of the sets (D, T) mean "any": a premise on one asks nothing of its attribute."""
+        return self.term_mask & asks_nothing(self.widths.detach())
+
+    @property
+    def covering_mask(self) -> Tensor:
+        """Which of the sets (D, T) can cover an input: those that exist and ask something."""
+        return self.term_mask & ~asks_nothing(self.widths.detach())
 
     def precisions(self) -> Tensor:
         """`1 / (2 widths**2)`, (D, T), in the precision that is computed in."""
@@ -166,7 +183,10 @@ class Antecedent(nn.Module):
 
     @torch.no_grad()
     def place_sets(self, centers: Tensor, widths: Tensor, term_mask: Tensor | None = None) -> None:
-        """Set centres and widths, (D, T) each, in place; without a mask, all of them exist."""
+        """Set centres and widths, (D, T) each, in place; without a mask, all of them exist.
+
+        An infinite width makes the set "any": rules that choose it ignore the attribute.
+        """
         shape = tuple(self.centers.shape)
         mask = torch.ones(shape, dtype=torch.bool) if term_mask is None else torch.as_tensor(term_mask)
         for name, tensor in (("centers", centers), ("widths", widths), ("term_mask", mask)):
@@ -180,7 +200,8 @@ class Antecedent(nn.Module):
             raise ConfigError("widths must be above 0 wherever a term exists")
         mask = mask.to(self.term_mask)
         self.centers.copy_(torch.where(mask, centers.to(self.centers), self.centers))
-        raw = raw_from_widths(widths.to(self.statistics.mean)).to(self.raw_widths)
+        widths = widths.to(self.statistics.mean).clamp_max(any_width(self.raw_widths.dtype))
+        raw = raw_from_widths(widths).to(self.raw_widths)
         self.raw_widths.copy_(torch.where(mask, raw, self.raw_widths))
         self.term_mask.copy_(mask)
 

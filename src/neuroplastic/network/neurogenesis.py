@@ -112,7 +112,7 @@ def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor) -> None:
     growth = antecedent.growth
     growth.batches += 1
     sets = antecedent.centers.to(x.dtype), antecedent.precisions().to(x.dtype)
-    failing = uncovered(x, *sets, antecedent.term_mask, rule.epsilon)
+    failing = uncovered(x, *sets, antecedent.covering_mask, rule.epsilon)
     statistics = antecedent.statistics
     statistics.set(statistics.moments().merged(Moments(*(m.to(statistics.mean.dtype) for m in failing))))
     if growth.batches % rule.delay == 0:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ..errors import ConfigError, at_least, choose
 from ..fuzzy.firing import Firing, entmax, layer_norm, with_certainty
+from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from .antecedent import Antecedent, Range, bounded, check_input
 from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
@@ -215,7 +216,10 @@ class NeuroFuzzyNetwork(nn.Module):
         return torch.zeros_like(self.conclusion_logits) if noise is None else noise
 
     def place_sets(self, centers: Tensor, widths: Tensor, term_mask: Tensor | None = None) -> None:
-        """Set centres and widths, (D, T) each, in place; `term_mask` says which exist (default: all)."""
+        """Set centres and widths, (D, T) each, in place; `term_mask` says which exist (default: all).
+
+        An infinite width makes a set "any": rules that choose it ignore the attribute, and it covers no input.
+        """
         self.antecedent.place_sets(centers, widths, term_mask)
 
     def covered(self, x: Tensor, epsilon: float | None = None) -> Tensor:
@@ -224,10 +228,10 @@ class NeuroFuzzyNetwork(nn.Module):
         if epsilon is None:
             epsilon = (self.neurogenesis or _NEUROGENESIS).epsilon
         x, precisions = bounded(x.detach(), self.antecedent), self.antecedent.precisions().detach()
+        centers, mask = self.centers.detach().to(x.dtype), self.antecedent.covering_mask
         reached = torch.zeros_like(x, dtype=torch.bool)
         for term in range(self.max_terms):
-            distance = (x - self.centers.detach().to(x.dtype)[:, term]).square() * precisions[:, term]
-            reached |= (torch.exp(-distance) >= epsilon) & self.term_mask[:, term]
+            reached |= (log_membership(x, centers, precisions, term).exp() >= epsilon) & mask[:, term]
         return reached
 
     def config(self) -> dict[str, Any]:
