@@ -14,6 +14,8 @@ from .network.hierarchy import Hierarchy
 from .network.neurogenesis import Birth, Neurogenesis
 from .network.nfn import NeuroFuzzyNetwork
 from .network.storage import StorageError, load, save
+from .rules.reading import rule_base, rule_bases
+from .rules.rule_base import RuleBase
 
 __version__ = "0.1.0"
 
@@ -31,8 +33,11 @@ __all__ = [
     "NeuroFuzzyNetwork",
     "Neurogenesis",
     "NeuroplasticError",
+    "RuleBase",
     "Selection",
     "StorageError",
     "load",
+    "rule_base",
+    "rule_bases",
     "save",
 ]

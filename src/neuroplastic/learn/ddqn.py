@@ -31,6 +31,9 @@ class QConfig:
     """How the learner learns. The defaults are the paper's, or where it is silent, the plainest choice."""
 
     learning_rate: float = field(default=1e-4, metadata={"help": "Adam's step size"})
+    anneal_updates: int | None = field(
+        default=None, metadata={"help": "updates over which the step size falls to a tenth; none: constant"}
+    )
     batch_size: int = field(default=32, metadata={"help": "transitions per update"})
     memory_size: int = field(default=10_000, metadata={"help": "transitions kept for replay"})
     discount: float = field(default=0.99, metadata={"help": "weight of the next step's value, 0 to 1"})
@@ -43,6 +46,15 @@ class QConfig:
     target_every: int = field(default=500, metadata={"help": "updates between moves of the target network"})
     target_rate: float = field(
         default=1.0, metadata={"help": "how far the target moves each time: 1 copies, less is a soft update"}
+    )
+    act_with: str = field(
+        default="network",
+        metadata={
+            "help": "who acts: the 'network', or its steadier 'target' (with soft updates, an average)"
+        },
+    )
+    shift_pixels: int = field(
+        default=0, metadata={"help": "replayed pictures are moved by up to this many pixels at random"}
     )
     reuse_target: bool = field(
         default=True,
@@ -63,7 +75,11 @@ class QConfig:
     def __post_init__(self) -> None:
         for name in ("batch_size", "memory_size", "n_step", "target_every", "updates_per_step"):
             at_least(name, getattr(self, name), 1)
-        at_least("learning_starts", self.learning_starts, 0)
+        for name in ("learning_starts", "shift_pixels"):
+            at_least(name, getattr(self, name), 0)
+        if self.anneal_updates is not None:
+            at_least("anneal_updates", self.anneal_updates, 1)
+        choose("act_with", self.act_with, ("network", "target"))
         for name in ("learning_rate", "reward_scale", "adam_eps"):
             _within(name, getattr(self, name), 0, open_low=True)
         for name in ("discount", "exploration_start", "exploration_decay", "exploration_floor"):
@@ -86,6 +102,25 @@ def _within(name: str, value: object, low: float, high: float = math.inf, *, ope
         least = f"above {low:g}" if open_low else f"at least {low:g}"
         most = "finite" if high == math.inf else f"at most {high:g}"
         raise ConfigError(f"{name} must be a number {least} and {most}, got {value!r}")
+
+
+def _preferences(network: nn.Module) -> Callable[[Tensor], Tensor]:
+    """What orders the actions at the least cost: the network's `preferences`, or else itself."""
+    cheapest: Callable[[Tensor], Tensor] = getattr(network, "preferences", network)
+    return cheapest
+
+
+def shifted(batch: Batch, pixels: int, generator: np.random.Generator) -> Batch:
+    """The batch with each picture (H, W first) moved by up to `pixels` both ways, its edge repeated."""
+    moved = []
+    for pictures in (batch.states, batch.next_states):
+        count, height, width = pictures.shape[:3]
+        moves = torch.from_numpy(generator.integers(-pixels, pixels + 1, (2, count, 1))).to(pictures.device)
+        rows = (torch.arange(height, device=pictures.device) + moves[0]).clamp_(0, height - 1)
+        columns = (torch.arange(width, device=pictures.device) + moves[1]).clamp_(0, width - 1)
+        index = torch.arange(count, device=pictures.device)[:, None, None]
+        moved.append(pictures[index, rows[:, :, None], columns[:, None, :]])
+    return batch._replace(states=moved[0], next_states=moved[1])
 
 
 class QLearning:
@@ -121,7 +156,8 @@ class QLearning:
         self.device = torch.device(device)
         self.network = network.to(self.device).eval()
         self.target = copy.deepcopy(self.network).requires_grad_(False)
-        self._preferences: Callable[[Tensor], Tensor] = getattr(network, "preferences", network)
+        self._preferences = _preferences(self.network)
+        self._actor = self._preferences if config.act_with == "network" else _preferences(self.target)
         self.optimizer = torch.optim.Adam(
             self.network.parameters(), lr=config.learning_rate, eps=config.adam_eps, fused=config.fused_adam
         )
@@ -131,8 +167,10 @@ class QLearning:
         )
         # One slot more than transitions: the memory also holds the frame not yet acted upon.
         self._target_values = TargetValues(config.memory_size + 1, actions)
-        # A target that moves with every update leaves nothing to keep; a GPU would wait to learn what is missing.
-        self._reuses_target = config.reuse_target and config.target_every > 1 and self.device.type == "cpu"
+        # A target that moves with every update, and pictures that differ each time, leave nothing to keep; a GPU
+        # would wait to learn what is missing.
+        lasting = config.target_every > 1 and config.shift_pixels == 0
+        self._reuses_target = config.reuse_target and lasting and self.device.type == "cpu"
         self.updates = 0
 
     @property
@@ -145,7 +183,7 @@ class QLearning:
         """Greedy actions (k,) for observations (k, *frame)."""
         if self.network.training:
             self.network.eval()
-        values = self._preferences(torch.from_numpy(observations).to(self.device))
+        values = self._actor(torch.from_numpy(observations).to(self.device))
         if values.shape != (len(observations), self.actions):
             raise InputError(
                 f"the network must give {(len(observations), self.actions)} values, got {tuple(values.shape)}"
@@ -170,6 +208,8 @@ class QLearning:
             return None
         batch = self.replay.sample(self.config.batch_size, self.streams.replay)
         batch = Batch(*(tensor.to(self.device, non_blocking=True) for tensor in batch))
+        if self.config.shift_pixels:
+            batch = shifted(batch, self.config.shift_pixels, self.streams.replay)
         targets = self.targets(batch)
         self.network.train()
         values = self.network(batch.states).gather(1, batch.actions[:, None]).squeeze(1)
@@ -178,6 +218,9 @@ class QLearning:
         loss.backward()  # type: ignore[no-untyped-call]
         if self.config.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip_norm)
+        if self.config.anneal_updates is not None:
+            progress = min(1.0, self.updates / self.config.anneal_updates)
+            self.optimizer.param_groups[0]["lr"] = self.config.learning_rate * (1 - 0.9 * progress)
         self.optimizer.step()
         # Fused optimizers change parameters without saying so; what a network keeps for evaluation needs it.
         for parameter in self.optimizer.param_groups[0]["params"]:
