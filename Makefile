@@ -16,7 +16,7 @@ setup: $(STAMP)  ## make the virtual environment .venv with everything the proje
 $(STAMP): pyproject.toml setup.py requirements/constraints.txt $(wildcard src/neuroplastic/fuzzy/*.c src/neuroplastic/fuzzy/*.h)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) torch numpy setuptools wheel
-	$(PIP) --no-build-isolation --editable '.[doom,demo,dev]'
+	$(PIP) --no-build-isolation --editable '.[all,dev]'
 	touch $@
 
 table-demo: setup  ## train on a small table of data and print the rules
