@@ -244,10 +244,13 @@ def test_sweep_leaves_a_living_program_alone(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_where_nothing_can_be_executed_games_run_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_executed_games_run_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(lifeline, "_of_this_program", None)
     monkeypatch.setattr(lifeline, "_unavailable", False)
-    monkeypatch.setattr(lifeline.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(lifeline.os, "access", lambda path, mode: Path(path).name != "launch")
     with pytest.warns(RuntimeWarning, match="will outlive this program if it is killed"):
         env = doom.make("BP", picture="fast")
     env.reset()

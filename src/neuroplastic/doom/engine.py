@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn, get_args
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import vizdoom
 
 from ..errors import NeuroplasticError, choose
+from .keeper import ENGINE_FOLDER
 from .lifeline import Lifeline, lifeline
 from .scenarios import Scenario
 
@@ -28,6 +30,7 @@ TICS_PER_SECOND = 35
 
 _RESOLUTIONS = {"paper": vizdoom.ScreenResolution.RES_640X480, "fast": vizdoom.ScreenResolution.RES_160X120}
 _OVERRIDE = "_vizdoom.cfg"
+_GAME = "freedoom2.wad"
 _RENDER_FLAGS = {
     "hud": True,
     "minimal_hud": False,
@@ -73,10 +76,11 @@ class Engine:
         self.scenario = scenario
         self.picture = picture
         self._owner = os.getpid()
+        program = _engine_program()
         self._game = _configured(scenario, picture)
         self._frame: Frame | None = None
         self._finished = True
-        line = lifeline(Path(vizdoom.exe_path))
+        line = lifeline(program)
         try:
             instance = _start(self._game, line)
         except _ENGINE_FAILURES as error:
@@ -169,12 +173,27 @@ class Engine:
         ) from error
 
 
+def _engine_program() -> Path:
+    """ViZDoom's engine. Looked at first, for an engine that ends while it starts takes Python with it (a fault)."""
+    program = Path(vizdoom.exe_path)
+    again = "install ViZDoom again with: pip install --force-reinstall vizdoom"
+    for file in (program, program.with_name("vizdoom.pk3"), program.with_name(_GAME)):
+        if not file.is_file():
+            raise EngineError(f"the DOOM engine needs the file {file}, which is not there; {again}")
+    if not os.access(program, os.X_OK):
+        raise EngineError(
+            f"the DOOM engine {program} must be executable, and is not; run: chmod +x {program} (where that changes "
+            f"nothing, its file system forbids programs: {again}, elsewhere)"
+        )
+    return program
+
+
 def _configured(scenario: Scenario, picture: Picture) -> Any:
     """A game that has not started. ViZDoom's file is read first, then all that matters is set again."""
     game = vizdoom.DoomGame()
     game.load_config(os.path.join(vizdoom.scenarios_path, f"{scenario.config}.cfg"))
     # A game in the working folder would take precedence over the one in the package.
-    game.set_doom_game_path(os.path.join(vizdoom.root_path, "freedoom2.wad"))
+    game.set_doom_game_path(os.path.join(vizdoom.root_path, _GAME))
     game.set_doom_scenario_path(os.path.join(vizdoom.scenarios_path, f"{scenario.config}.wad"))
     if os.name == "posix":
         game.set_doom_config_path(os.devnull)  # what one engine saves at its end must not reach the next
@@ -211,14 +230,42 @@ def _start(game: Any, line: Lifeline | None) -> str:
             f"the file {os.path.abspath(_OVERRIDE)} would override the scenario's settings; move it or start elsewhere"
         )
     if line is None:
-        game.init()
-        return str(game.get_instance_id())
+        with _engine_folder_here():
+            game.init()
+            return str(game.get_instance_id())
     game.set_vizdoom_path(str(line.launcher))
     with line.starting():
         game.init()
         instance = str(game.get_instance_id())
         line.started(instance)
     return instance
+
+
+_starts_here = threading.Lock()
+
+
+@contextlib.contextmanager
+def _engine_folder_here() -> Iterator[None]:
+    """While inside, the working folder has the folder that an engine wants there when it starts, if no lifeline does.
+
+    One engine at a time: each would make the folder, and one that cannot, because another just did, gives up.
+    """
+    folder = Path(ENGINE_FOLDER).absolute()
+    with _starts_here:
+        made = not folder.is_dir()
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise EngineError(
+                f"the DOOM engine needs a folder {folder}, which cannot be made ({error.strerror}); "
+                "start the program in a folder that it may write to"
+            ) from error
+        try:
+            yield
+        finally:
+            if made:
+                with contextlib.suppress(OSError):  # something was written there: not ours to remove
+                    folder.rmdir()
 
 
 def _stop(game: Any, owner: int, line: Lifeline | None, instance: str) -> None:

@@ -10,7 +10,8 @@ the standard library and the Linux kernel, in two roles:
         Waits in the background until the program is gone, however it ended, and cleans up.
 
 In FOLDER: `alive`, which the program keeps locked for as long as it lives (the kernel drops the lock with the process,
-SIGKILL or not); `<instance>.engine`, one note per engine; `starting-*`, one mark per engine whose start has not ended.
+SIGKILL or not); `<instance>.engine`, one note per engine; `starting-*`, one mark per engine whose start has not ended;
+`_vizdoom`, which every engine would make.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 
 SHARED_MEMORY = Path("/dev/shm")
 FOLDER_PREFIX = "neuroplastic-doom-"
+ENGINE_FOLDER = "_vizdoom"
 
 _KINDS = ("ViZDoomSM", "ViZDoomMQCtr", "ViZDoomMQDoom")
 _INSTANCE = re.compile(r"[A-Za-z0-9]+")
@@ -120,7 +122,7 @@ def launch(folder: Path, owner: int, engine: str, arguments: list[str]) -> None:
     unfinished = note.with_suffix(".new")
     unfinished.write_text(json.dumps(engine_note))
     unfinished.rename(note)
-    os.chdir(folder)  # the engine makes a folder where it runs
+    os.chdir(folder)  # the engine wants a folder ENGINE_FOLDER where it runs
     os.execv(engine, [engine, *arguments])
 
 

@@ -49,6 +49,8 @@ class Lifeline:
         """While inside, the watch knows that shared-memory files may exist of which nobody noted the name."""
         mark = self.folder / f"starting-{uuid.uuid4().hex}"
         mark.touch()
+        # Engines that start together would race to make it, and the one that comes second gives up.
+        (self.folder / keeper.ENGINE_FOLDER).mkdir(exist_ok=True)
         try:
             yield
         finally:
