@@ -9,7 +9,7 @@ from neuroplastic.study.configuration import with_values
 from neuroplastic.study.decision import explain_decision
 from neuroplastic.study.presets import preset
 from neuroplastic.study.run_folder import EpochMetrics
-from neuroplastic.study.trial import fixed_batches, summarise
+from neuroplastic.study.trial import summarise
 
 
 @pytest.mark.parametrize("consequent", ["affine", "constant", "low_rank", "mamdani"])
@@ -40,23 +40,6 @@ def test_a_decision_is_explained_by_the_rules_that_fired():
     assert "of 9 rules fired" in text
     assert "IF feature" in text
     assert "THEN advantage of" in text
-
-
-def test_evaluation_batches_have_one_size_and_rows_do_not_depend_on_their_place():
-    network = build_agent(preset("tuned", "BP", "nfn")).eval()
-    pictures = torch.randint(0, 255, (4, 84, 84, 3), dtype=torch.uint8)
-    sizes = []
-
-    def act(batch):
-        sizes.append(len(batch))
-        with torch.inference_mode():
-            return network(torch.from_numpy(batch)).numpy()
-
-    policy = fixed_batches(act, 4)
-    whole = policy(pictures.numpy())
-    for row in range(4):
-        assert (policy(pictures[row : row + 1].numpy())[0] == whole[row]).all()
-    assert set(sizes) == {4}
 
 
 def test_summary_finds_the_best_epoch_and_the_slope():

@@ -17,7 +17,7 @@ from ..study.configuration import RunConfig
 from ..study.decision import explain_decision
 from ..study.recording import record_episode
 from ..study.run_folder import RunFolder, run_folders
-from ..study.trial import EVALUATION_SEED, fixed_batches, summarise
+from ..study.trial import EVALUATION_SEED, summarise
 
 
 def add_to(commands: Any) -> None:
@@ -59,11 +59,12 @@ def run_evaluate(options: argparse.Namespace) -> int:
 
     def act(pictures: Any) -> Any:
         with torch.inference_mode():
-            return network(torch.from_numpy(pictures)).argmax(dim=1).numpy()
+            # As the learner acts: by the values themselves a tie could be broken another way.
+            return network.preferences(torch.from_numpy(pictures)).argmax(dim=1).numpy()
 
     with tqdm(total=options.episodes, unit="episode") as bar:
         results = doom.play(
-            fixed_batches(act, protocol.games),
+            act,
             options.episodes,
             scenario=config.scenario,
             picture=protocol.picture,

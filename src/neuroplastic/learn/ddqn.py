@@ -49,9 +49,7 @@ class QConfig:
     )
     act_with: str = field(
         default="network",
-        metadata={
-            "help": "who acts: the 'network', or its steadier 'target' (with soft updates, an average)"
-        },
+        metadata={"help": "who acts: the 'network', or the 'target' (an average, with soft updates)"},
     )
     shift_pixels: int = field(
         default=0, metadata={"help": "replayed pictures are moved by up to this many pixels at random"}
@@ -111,7 +109,15 @@ def _preferences(network: nn.Module) -> Callable[[Tensor], Tensor]:
 
 
 def shifted(batch: Batch, pixels: int, generator: np.random.Generator) -> Batch:
-    """The batch with each picture (H, W first) moved by up to `pixels` both ways, its edge repeated."""
+    """The batch with each picture moved by up to `pixels` down, up, left and right, its edge repeated.
+
+    Pictures are (B, H, W) or (B, H, W, channels). A state and the one that follows are moved independently.
+    """
+    if batch.states.ndim not in (3, 4):
+        raise InputError(
+            "shift_pixels moves pictures, (B, height, width) or (B, height, width, channels), got observations "
+            f"{tuple(batch.states.shape)}; set shift_pixels to 0"
+        )
     moved = []
     for pictures in (batch.states, batch.next_states):
         count, height, width = pictures.shape[:3]
@@ -157,7 +163,7 @@ class QLearning:
         self.network = network.to(self.device).eval()
         self.target = copy.deepcopy(self.network).requires_grad_(False)
         self._preferences = _preferences(self.network)
-        self._actor = self._preferences if config.act_with == "network" else _preferences(self.target)
+        self._actor_preferences = _preferences(self.actor)
         self.optimizer = torch.optim.Adam(
             self.network.parameters(), lr=config.learning_rate, eps=config.adam_eps, fused=config.fused_adam
         )
@@ -174,6 +180,11 @@ class QLearning:
         self.updates = 0
 
     @property
+    def actor(self) -> nn.Module:
+        """The network that acts: `act_with` names it."""
+        return self.network if self.config.act_with == "network" else self.target
+
+    @property
     def ready(self) -> bool:
         """Whether the memory holds enough transitions to learn from."""
         return len(self.replay) >= max(self.config.batch_size, self.config.learning_starts)
@@ -183,7 +194,7 @@ class QLearning:
         """Greedy actions (k,) for observations (k, *frame)."""
         if self.network.training:
             self.network.eval()
-        values = self._actor(torch.from_numpy(observations).to(self.device))
+        values = self._actor_preferences(torch.from_numpy(observations).to(self.device))
         if values.shape != (len(observations), self.actions):
             raise InputError(
                 f"the network must give {(len(observations), self.actions)} values, got {tuple(values.shape)}"

@@ -109,12 +109,12 @@ class RunFolder:
         _write(self.path / "births.csv", ("\n".join(rows) + "\n").encode())
 
     def write_best(self, network: nn.Module) -> None:
-        """Replace best.safetensors by this network."""
+        """Replace best.safetensors by this network, which is the one that acts."""
         state = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
         _write(self.path / "best.safetensors", as_bytes(state))
 
     def load_into(self, network: nn.Module, which: str) -> None:
-        """Load the 'best' or the 'last' network of the run."""
+        """Load the network that acts (see `QConfig.act_with`), of the 'best' or of the 'last' epoch."""
         if which == "best":
             if not (self.path / "best.safetensors").exists():
                 raise RunError(f"{self.path} has no evaluated epoch yet; go on with: {self.how_to_resume()}")
@@ -123,7 +123,7 @@ class RunFolder:
         checkpoint = self.checkpoints.load()
         if checkpoint is None:
             raise RunError(f"{self.path} has no checkpoint yet; start it anew")
-        network.load_state_dict(checkpoint.state["trainer"]["learner"]["network"])
+        network.load_state_dict(checkpoint.state["trainer"]["learner"][self.config().learner.act_with])
 
     def how_to_resume(self) -> str:
         """The command that goes on with this run."""

@@ -10,7 +10,6 @@ from types import TracebackType
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from .. import doom
 from ..learn.ddqn import QLearning
@@ -144,9 +143,8 @@ class Trial:
             on_progress(self._progress(evaluated=done))
             self._maybe_stop()
 
-        policy = fixed_batches(self.learner.act, self.config.protocol.games)
         return self.games.play(
-            policy, self.config.protocol.episodes, seed=EVALUATION_SEED, on_episode=on_episode
+            self.learner.act, self.config.protocol.episodes, seed=EVALUATION_SEED, on_episode=on_episode
         )
 
     def _finish_epoch(self, on_progress: Callable[[Progress], None]) -> None:
@@ -171,7 +169,7 @@ class Trial:
         self.metrics.append(metrics)
         self._losses = []
         if metrics.mean > best_before:
-            self.folder.write_best(self.network)
+            self.folder.write_best(self.learner.actor)
         self.folder.write_births(self.network)
         self.folder.write_metrics(self.metrics)
         self.save()
@@ -194,22 +192,3 @@ class Trial:
         if self.stop_requested:
             self.save()
             raise Stopped
-
-
-def fixed_batches(
-    act: Callable[[NDArray[np.uint8]], NDArray[np.int64]], size: int
-) -> Callable[[NDArray[np.uint8]], NDArray[np.int64]]:
-    """A policy that always sees `size` pictures, padded with blank ones.
-
-    How many games wait for an answer is a matter of timing, and the last bits of a matrix product depend on its
-    shape. With one shape an evaluation gives the same actions every time.
-    """
-
-    def policy(pictures: NDArray[np.uint8]) -> NDArray[np.int64]:
-        count = len(pictures)
-        if count < size:
-            padding = np.zeros((size - count, *pictures.shape[1:]), np.uint8)
-            pictures = np.concatenate([pictures, padding])
-        return act(pictures)[:count]
-
-    return policy
