@@ -19,11 +19,11 @@ except ImportError as error:
         "install them with: pip install 'neuroplastic[doom]'"
     ) from error
 
+from ..learn.seeding import episode_seed
 from .engine import EngineClosedError, EngineError, Picture
 from .environment import DoomEnv, ResetNeededError
 from .games import EpisodeResult, Games, Policy, PolicyError, play, random_play
 from .scenarios import SCENARIOS, Scenario, Score, UnknownScenario, scenario
-from .seeds import episode_seed
 
 __all__ = [
     "SCENARIOS",

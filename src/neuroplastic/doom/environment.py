@@ -8,9 +8,9 @@ import gymnasium
 import numpy as np
 
 from ..errors import ConfigError, NeuroplasticError, at_least, choose
+from ..learn.seeding import episode_seed
 from .engine import SIDE, TICS_PER_SECOND, Engine, EngineClosedError, Frame, Picture
 from .scenarios import Scenario, scenario
-from .seeds import episode_seed
 
 _OPTIONS = ("episode",)
 _RENDER_MODES = ("rgb_array",)

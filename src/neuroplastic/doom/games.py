@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import NeuroplasticError, at_least, choose
+from ..learn.seeding import episode_seed, mix
 from .engine import PICTURES, SIDE, Engine, EngineClosedError, Frame, Picture
 from .environment import button_presses
 from .scenarios import Scenario, scenario
-from .seeds import episode_seed, mix
 
 Policy = Callable[[Frame], npt.ArrayLike]
 """From k pictures (k, 84, 84, 3), uint8, to k whole-numbered actions. k varies from call to call."""

@@ -9,12 +9,17 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from ..errors import at_least
+from ..errors import ConfigError, at_least, choose
 
-# A stream's place in this list is its identity: append, never reorder.
-_STREAMS = ("exploration", "replay", "torch")
-_PURPOSES = {"training": 0, "evaluation": 1}
-_EPISODES_KEY = 1000  # spawn key of episode seeds, away from those of the streams
+Stream = Literal["training", "evaluation"]
+"""Which episodes: those an agent learns from, or those it is judged on."""
+
+# A generator's place in this list is its identity: append, never reorder.
+_GENERATORS = ("exploration", "replay", "torch")
+_STREAMS: tuple[Stream, ...] = ("training", "evaluation")
+_BITS = 31
+_MASK = (1 << _BITS) - 1
+_MULTIPLIERS = (0x5D1A6E33, 0x3B9C7A4F, 0x71E2C58B)
 
 
 class RandomStreams:
@@ -26,7 +31,7 @@ class RandomStreams:
 
     def __init__(self, seed: int) -> None:
         self.seed = at_least("seed", seed, 0)
-        children = dict(zip(_STREAMS, np.random.SeedSequence(seed).spawn(len(_STREAMS)), strict=True))
+        children = dict(zip(_GENERATORS, np.random.SeedSequence(seed).spawn(len(_GENERATORS)), strict=True))
         self.exploration = np.random.default_rng(children["exploration"])
         self.replay = np.random.default_rng(children["replay"])
         torch.manual_seed(int(children["torch"].generate_state(1, np.uint64)[0]))
@@ -58,11 +63,33 @@ class RandomStreams:
             )
 
 
-def episode_seed(seed: int, episode: int, purpose: Literal["training", "evaluation"] = "training") -> int:
-    """Seed of one episode, in [0, 2**31): a function of the run's seed, the episode's number and its purpose.
+def mix(word: int) -> int:
+    """A 64-bit word scrambled by the finaliser of splitmix64; a bijection."""
+    word = (word + 0x9E3779B97F4A7C15) % 2**64
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
+    return word ^ word >> 31
 
-    Training seeds are even and evaluation seeds odd, so that no agent is judged on an episode it trained on.
+
+def episode_seed(run_seed: int, episode: int, *, stream: Stream = "training") -> int:
+    """The seed (32 bits) of one episode of a run.
+
+    A function of its arguments alone, so that a run can be taken up at any episode.
+    The top bit tells the streams apart, so that evaluation never sees an episode that any run trains on;
+    the other 31 are the episode number sent through a permutation that the run seed keys, so that no two episodes
+    of a run are alike.
     """
-    key = (_EPISODES_KEY, _PURPOSES[purpose], at_least("episode", episode, 0))
-    word = int(np.random.SeedSequence(seed, spawn_key=key).generate_state(1)[0])
-    return (word >> 2 << 1) | _PURPOSES[purpose]
+    choose("stream", stream, _STREAMS)
+    if not 0 <= run_seed < 2**64:
+        raise ConfigError(f"run_seed must be at least 0 and below 2**64, got {run_seed}")
+    if not 0 <= episode < 2**_BITS:
+        raise ConfigError(f"episode must be at least 0 and below 2**{_BITS}, got {episode}")
+    top = _STREAMS.index(stream)
+    key = mix(run_seed) ^ top
+    x = episode
+    for multiplier in _MULTIPLIERS:  # each line is a bijection of 31-bit words: add, odd multiple, xor-shift
+        key = mix(key)
+        x = (x + key) & _MASK
+        x = x * multiplier & _MASK
+        x ^= x >> 15
+    return top << _BITS | x

@@ -16,7 +16,7 @@ from torch import nn
 from ..doom.engine import TICS_PER_SECOND, Engine
 from ..doom.environment import button_presses
 from ..doom.scenarios import scenario
-from ..doom.seeds import episode_seed
+from ..learn.seeding import episode_seed
 from .configuration import RunConfig
 
 
