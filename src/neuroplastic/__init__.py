@@ -14,6 +14,8 @@ from .network.hierarchy import Hierarchy
 from .network.neurogenesis import Birth, Neurogenesis
 from .network.nfn import NeuroFuzzyNetwork
 from .network.storage import StorageError, load, save
+from .rules.explaining import Explainer, explain
+from .rules.explanation import Explanation
 from .rules.reading import rule_base, rule_bases
 from .rules.rule_base import RuleBase
 
@@ -25,6 +27,8 @@ __all__ = [
     "CapacityWarning",
     "ConfigError",
     "Constant",
+    "Explainer",
+    "Explanation",
     "Firing",
     "Hierarchy",
     "InputError",
@@ -36,6 +40,7 @@ __all__ = [
     "RuleBase",
     "Selection",
     "StorageError",
+    "explain",
     "load",
     "rule_base",
     "rule_bases",

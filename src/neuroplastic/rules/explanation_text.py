@@ -1,0 +1,167 @@
+"""An explanation in words: the decision, the rules that fired, the premises that decided, the alternative."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .explanation import Case, Explanation
+from .rule_base import IGNORED, Numbers
+from .taking_over import Change
+
+CASES_SHOWN = 5
+RULES_SHOWN = 5
+PREMISES_SHOWN = 4
+OUTPUTS_SHOWN = 6
+HIDDEN_SHOWN = 3
+# Up to so many attributes a rule is told in full and in its own order.
+FEW_ATTRIBUTES = 5
+
+
+def batch_text(explanation: Explanation) -> str:
+    """The first observations in words, and how many more there are."""
+    shown = [f"observation {case.row + 1}: {case.text()}" for case in explanation if case.row < CASES_SHOWN]
+    more = len(explanation) - len(shown)
+    return "\n\n".join([*shown, f"... and {more} more observations"] if more else shown)
+
+
+def case_text(case: Case, output: int | str | None = None) -> str:
+    """One observation in words; a hierarchy's goes down to the first level."""
+    column = case.decided if output is None else case.explanation.output_index(output)
+    return "\n".join([outcome(case, column), *rules_behind(case, column)])
+
+
+def rules_behind(case: Case, column: int) -> list[str]:
+    """Everything but the outcome: rules that fired, attributes' parts, the alternative, the level below."""
+    lines = fired_rules(case, column)
+    lines += contribution_line(case, column)
+    lines.append(alternative_line(case))
+    if case.explanation.below is not None:
+        lines += _below(case, column)
+    return lines
+
+
+def outcome(case: Case, column: int) -> str:
+    """The outputs, the one in question first."""
+    names = [variable.name for variable in case.rules.outputs]
+    first = f"{names[column]} = {case.output[column]:.4g}"
+    others = [o for o in np.argsort(-case.output, kind="stable").tolist() if o != column]
+    if not others:
+        return first
+    listed = ", ".join(f"{names[o]} {case.output[o]:.4g}" for o in others[:OUTPUTS_SHOWN])
+    more = f", {len(others) - OUTPUTS_SHOWN} more" if len(others) > OUTPUTS_SHOWN else ""
+    rank = "the highest output" if column == case.decided else f"the highest is {names[case.decided]}"
+    return f"{first} ({rank}; the others: {listed}{more})"
+
+
+def fired_rules(case: Case, column: int) -> list[str]:
+    """How many rules fired, and each with its strength, its part of the output and its premises."""
+    fired, count = len(case.fired), len(case.rules)
+    all_shown = "here are all of them" if fired > 1 else "here it is"
+    told = all_shown if fired <= RULES_SHOWN else f"the {RULES_SHOWN} strongest"
+    lines = [f"{fired} of {count} {'rule' if count == 1 else 'rules'} fired; {told}:"]
+    name = case.rules.outputs[column].name
+    for place, rule in enumerate(case.fired[:RULES_SHOWN].tolist()):
+        rival = case.alternative if place == 0 else case.strongest
+        lines.append(
+            f"  rule {rule + 1} fired {percent(case.firing[place])} and added {case.shares[place, column]:+.4g} "
+            f"to {name}: IF {premises_text(case, rule, rival)}"
+        )
+    if fired > RULES_SHOWN:
+        rest = case.shares[RULES_SHOWN:, column].sum()
+        lines.append(
+            f"  {fired - RULES_SHOWN} more rules fired {percent(case.firing[RULES_SHOWN:].sum())} together "
+            f"and added {rest:+.4g}"
+        )
+    return lines
+
+
+def premises_text(case: Case, rule: int, rival: int | None) -> str:
+    """The premises of a rule; of many, those that speak most for it against its rival."""
+    asked = np.flatnonzero(case.rules.premises[rule] != IGNORED)
+    if not len(asked):
+        return "anything"
+    chosen = asked
+    if len(asked) > FEW_ATTRIBUTES:
+        speaks: Numbers = case.parts_of([rule])[0] if rival is None else case.margins(rule, rival)
+        chosen = asked[np.argsort(-speaks[asked], kind="stable")[:PREMISES_SHOWN]]
+    words = [premise_text(case, rule, attribute) for attribute in chosen.tolist()]
+    rest = len(asked) - len(chosen)
+    return " AND ".join(words) + (f" AND {rest} more" if rest else "")
+
+
+def premise_text(case: Case, rule: int, attribute: int) -> str:
+    """One premise with the value it met and how well that fits: 'x1 is low (0.12, fits 93 %)'."""
+    variable = case.rules.inputs[attribute]
+    term = variable.terms[case.rules.premises[rule, attribute]]
+    value = float(case.x[attribute])
+    return f"{variable.name} is {term.name} ({value:.4g}, fits {percent(term.membership(value))})"
+
+
+def contribution_line(case: Case, column: int) -> list[str]:
+    """The attributes that added most through the consequents, where there are any."""
+    parts = case.attribute_parts[:, column].sum(axis=0)
+    if not len(parts):
+        return []
+    most = np.argsort(-np.abs(parts), kind="stable")[:PREMISES_SHOWN].tolist()
+    listed = ", ".join(f"{case.rules.inputs[i].name} {parts[i]:+.4g}" for i in most)
+    rest = case.output[column] - parts[most].sum()
+    return [f"through the rules' weights: {listed}, all else {rest:+.4g}"]
+
+
+def alternative_line(case: Case) -> str:
+    """The rule next in line and what would let it take over."""
+    rule = case.alternative
+    if rule is None:
+        return "there is no other rule"
+    firing = case.firing[case.fired == rule]
+    state = f"fired {percent(firing[0])}" if len(firing) else "did not fire"
+    margins = case.margins(case.strongest, rule)
+    held = f"; held back most by {case.rules.inputs[int(margins.argmax())].name}" if margins.max() > 0 else ""
+    return f"next in line: rule {rule + 1} ({state}{held}); {change_text(case, case.change)}"
+
+
+def change_text(case: Case, change: Change | None) -> str:
+    """What would let the alternative take over, in words."""
+    if change is None:
+        return "no change of a single attribute would make it the strongest"
+    if change.steps == 0:
+        return "it is as strong as the strongest"
+    name = case.rules.inputs[change.attribute].name
+    verb = "rose" if change.to > change.value else "fell"
+    return f"it would be the strongest if {name} {verb} from {change.value:.4g} past {change.to:.4g}"
+
+
+def _below(case: Case, column: int) -> list[str]:
+    """The hidden values that mattered most, each explained by the level below."""
+    assert case.explanation.below is not None
+    below = case.explanation.below[case.row]
+    relevance = case.relevance(column)
+    lines = []
+    for hidden in np.argsort(-relevance, kind="stable")[:HIDDEN_SHOWN].tolist():
+        head = f"{percent(relevance[hidden])} of what mattered here was "
+        if lines:
+            lines.append(head + brief(below, hidden))
+        else:  # the one that mattered most is told in full
+            name = below.rules.outputs[hidden].name
+            lines.append(f"{head}{name} = {below.output[hidden]:.4g}:")
+            lines += ["  " + line for line in rules_behind(below, hidden)]
+    return lines
+
+
+def brief(case: Case, column: int) -> str:
+    """An output and the rules behind it in one line."""
+    name = case.rules.outputs[column].name
+    parts = [
+        f"rule {rule + 1} ({percent(level)}) {share:+.4g}"
+        for rule, level, share in zip(case.fired.tolist(), case.firing, case.shares[:, column], strict=True)
+    ]
+    more = f", {len(parts) - RULES_SHOWN} more" if len(parts) > RULES_SHOWN else ""
+    return f"{name} = {case.output[column]:.4g}: {', '.join(parts[:RULES_SHOWN])}{more}"
+
+
+def percent(part: float | np.floating) -> str:  # type: ignore[type-arg]
+    """A part of 1 as a percentage: whole, or below 1 % with one digit."""
+    value = 100 * float(part)
+    if 0 < value < 0.1:
+        return "under 0.1 %"
+    return f"{value:.1f} %" if 0 < value < 1 else f"{value:.0f} %"

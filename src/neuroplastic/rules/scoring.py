@@ -1,0 +1,93 @@
+"""The IF side of a rule base as arrays, in double precision: log-memberships, log-firings, and what entmax gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..fuzzy.firing import LAYER_NORM_EPS
+from .rule_base import IGNORED, Indices, Numbers, RuleBase
+
+# As in the network, where inputs beyond a limit are treated as lying on it: their squares stay finite.
+INPUT_LIMIT = 1e60
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How a rule base scores its rules: `score = slope (w - mean_u w) / S + level` with log-firing w and the layer
+    norm's deviation S; without layer norm `score = slope w + level`. The rule of the highest score fires strongest.
+    """
+
+    center: Numbers
+    """(U, D): of each premise's set; 0 where the rule ignores the attribute"""
+    precision: Numbers
+    """(U, D): `1 / (2 width**2)`, over D for a mean; 0 where the rule ignores the attribute"""
+    slope: Numbers
+    """(U,): gain of the layer norm times the certainty's tanh"""
+    level: Numbers
+    """(U,): shift of the layer norm times the certainty's tanh, plus the certainty's log"""
+    layer_norm: bool
+    unit: Numbers
+    """(D,): geometric mean of the widths of the attribute's sets; a step that means the same in every unit"""
+
+    @classmethod
+    def of(cls, rules: RuleBase) -> Scoring:
+        """Read off a rule base."""
+        centers, widths, unit = _tables(rules)
+        attributes = np.arange(len(rules.inputs))
+        ignored = rules.premises == IGNORED
+        chosen = np.where(ignored, 0, rules.premises)
+        precision = np.where(ignored, 0.0, 0.5 / widths[attributes, chosen] ** 2)
+        if rules.firing.reduce == "mean":
+            precision /= len(attributes)
+        slope = np.ones(len(rules)) if rules.gain is None else rules.gain.copy()
+        level = np.zeros(len(rules)) if rules.shift is None else rules.shift.copy()
+        if rules.certainty is not None and rules.firing.certainty == "tanh":
+            slope, level = slope * np.tanh(rules.certainty), level * np.tanh(rules.certainty)
+        elif rules.certainty is not None:
+            level = level - np.logaddexp(0, -rules.certainty)
+        center = np.where(ignored, 0.0, centers[attributes, chosen])
+        return cls(center, precision, slope, level, rules.firing.layer_norm, unit)
+
+    def premise_parts(self, x: ArrayLike, rules: ArrayLike) -> Numbers:
+        """What each premise adds to its rule's log-firing, at most 0: x (N, D) and rules (N,) give (N, D)."""
+        index = np.asarray(rules)
+        parts: Numbers = -self.precision[index] * (bounded(x) - self.center[index]) ** 2
+        return parts
+
+    def log_firing(self, x: ArrayLike) -> Numbers:
+        """Log-firing of each rule, (B, U): the sum of its premises' parts, by matrix products."""
+        origin = self.center.mean(axis=0)
+        shifted, center = bounded(x) - origin, self.center - origin
+        weighted = self.precision * center
+        w: Numbers = -(shifted**2) @ self.precision.T + 2 * (shifted @ weighted.T)
+        w -= (weighted * center).sum(axis=1)
+        return w
+
+    def scores(self, w: Numbers) -> Numbers:
+        """Scores (B, U) of log-firings (B, U): after layer norm and certainty, before entmax."""
+        if not self.layer_norm:
+            return self.slope * w + self.level
+        centred = w - w.mean(axis=1, keepdims=True)
+        deviation = np.sqrt((centred**2).mean(axis=1, keepdims=True) + LAYER_NORM_EPS)
+        normalised: Numbers = self.slope * centred / deviation + self.level
+        return normalised
+
+
+def bounded(x: ArrayLike) -> Numbers:
+    """Inputs with their magnitude bounded as in the network."""
+    return np.clip(np.asarray(x, dtype=np.float64), -INPUT_LIMIT, INPUT_LIMIT)
+
+
+def _tables(rules: RuleBase) -> tuple[Numbers, Numbers, Numbers]:
+    """Centres and widths (D, T), and the unit (D,) of every attribute; 0, 1 and 1 where there is no set."""
+    counts: Indices = np.array([len(variable.terms) for variable in rules.inputs])
+    shape = len(counts), max(int(counts.max()), 1)
+    exists: NDArray[np.bool_] = np.arange(shape[1]) < counts[:, None]
+    centers, widths = np.zeros(shape), np.ones(shape)
+    centers[exists] = [term.center for variable in rules.inputs for term in variable.terms]
+    widths[exists] = [term.width for variable in rules.inputs for term in variable.terms]
+    unit = np.exp(np.log(widths).sum(axis=1) / np.maximum(counts, 1))
+    return centers, widths, unit

@@ -1,0 +1,188 @@
+"""What would have to change for another rule to fire strongest: the smallest change of a single attribute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..fuzzy.firing import LAYER_NORM_EPS
+from .crossing import first_crossing, gap, no_zero_within
+from .rule_base import Indices, Numbers
+from .scoring import Scoring, bounded
+
+# Rows times attributes that are searched at once.
+NUMBERS_AT_ONCE = 1 << 21
+# A gap below this part of the scores' magnitude is a tie.
+TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Change:
+    """A rule takes over when one attribute goes from `value` past `to`, and no smaller change does it.
+
+    Changes of different attributes are compared in `steps`: mean widths of the attribute's own sets.
+    """
+
+    attribute: int
+    value: float
+    to: float
+    steps: float
+
+
+def nearest_changes(scoring: Scoring, x: Numbers, rules: Indices) -> tuple[Change | None, ...]:
+    """For each observation of x (B, D) the smallest change that makes its rule (B,) fire strongest, if any does.
+
+    Exact: along each attribute and direction the first point where the rule overtakes the one in its way is a
+    bound on the change. The least bound of all is looked at; if a third rule is in the way there, its bound
+    moves on, else it is the answer. A rule that is strongest already needs a change of 0.
+    """
+    size = max(1, NUMBERS_AT_ONCE // max(1, x.shape[1]))
+    found: list[Change | None] = []
+    for start in range(0, len(x), size):
+        rows = slice(start, start + size)
+        found += _Search(scoring, bounded(x[rows]), rules[rows]).run()
+    return tuple(found)
+
+
+class _Search:
+    """The search for a batch. Along attribute i, `z` counts steps from the observation's value: the log-firings
+    are `w0 + L z - P z**2`, and the layer norm's variance V is a polynomial of degree 4."""
+
+    def __init__(self, scoring: Scoring, x: Numbers, rules: Indices) -> None:
+        self.scoring, self.x, self.rules = scoring, x, rules
+        self.batch = np.arange(len(x))
+        self.w = scoring.log_firing(x)
+        self.square = scoring.precision * scoring.unit**2
+        origin = scoring.center.mean(axis=0)
+        self.center = (scoring.center - origin) / scoring.unit
+        self.value = (x - origin) / scoring.unit
+        self.mean_square = self.square.mean(axis=0)
+        self.mean_moment = (self.square * self.center).mean(axis=0)
+        self.variance = self._variance() if scoring.layer_norm else None
+
+    def _variance(self) -> Numbers:
+        """Coefficients of V along every attribute, (B, D, 5), by matrix products over the rules."""
+        count = len(self.square)
+        d = self.w - self.w.mean(axis=1, keepdims=True)
+        square = self.square - self.mean_square
+        moment = self.square * self.center - self.mean_moment
+        ss, sm, mm = ((a * b).mean(axis=0) for a, b in ((square, square), (square, moment), (moment, moment)))
+        t = self.value
+        d_square, d_moment = d @ square / count, d @ moment / count
+        v = np.empty((*t.shape, 5))
+        v[..., 0] = ((d**2).mean(axis=1) + LAYER_NORM_EPS)[:, None]
+        v[..., 1] = -4 * (t * d_square - d_moment)
+        v[..., 2] = 4 * (t * t * ss - 2 * t * sm + mm) - 2 * d_square
+        v[..., 3] = 4 * (t * ss - sm)
+        v[..., 4] = ss
+        return v
+
+    def run(self) -> list[Change | None]:
+        """The changes, one for each observation."""
+        scoring = self.scoring
+        scores = scoring.scores(self.w)
+        mine = scores[self.batch, self.rules]
+        scores[self.batch, self.rules] = -np.inf
+        rivals = scores.argmax(axis=1)
+        best: list[Change | None] = [None] * len(self.x)
+        behind = mine < scores[self.batch, rivals]
+        for row in np.flatnonzero(~behind).tolist():  # a tie that only rounding has decided
+            best[row] = Change(0, float(self.x[row, 0]), float(self.x[row, 0]), 0.0)
+        active = np.flatnonzero(behind)
+        self._first_bounds(active, rivals)
+        while len(active):
+            place = self.bound[active].argmin(axis=1)
+            distance = self.bound[active, place]
+            open_ = np.isfinite(distance)
+            active, place, distance = active[open_], place[open_], distance[open_]
+            exact = self.exact[active, place]
+            self._sharpen(active[~exact], place[~exact])
+            rows, places, distance = active[exact], place[exact], distance[exact]
+            rival, done = self._in_the_way(rows, places, distance)
+            for row, where, steps in zip(
+                rows[done].tolist(), places[done].tolist(), distance[done].tolist(), strict=True
+            ):
+                best[row] = self._change(row, where, steps)
+            self._move_on(rows[~done], places[~done], rival[~done], distance[~done])
+            active = np.setdiff1d(active, rows[done], assume_unique=True)
+        return best
+
+    def _change(self, row: int, place: int, steps: float) -> Change:
+        attribute, sign = self._direction(np.array([place]))
+        i, value = int(attribute[0]), float(self.x[row, attribute[0]])
+        return Change(i, value, value + float(sign[0]) * steps * float(self.scoring.unit[i]), steps)
+
+    def _direction(self, place: Indices) -> tuple[Indices, Numbers]:
+        """Attribute and sign of places in the (B, 2 D) table of bounds: up for the first half, then down."""
+        attributes = self.x.shape[1]
+        return place % attributes, np.where(place < attributes, 1.0, -1.0)
+
+    def _gap(self, rows: Indices, i: Indices, rival: Indices) -> tuple[Numbers, Numbers, Numbers | None]:
+        """Coefficients of the gap between each row's rule and a rival along attribute i, each (N, ...)."""
+        scoring, mine = self.scoring, self.rules[rows]
+        mean = self.w[rows].mean(axis=1) if scoring.layer_norm else np.zeros(len(rows))
+        t = self.value[rows, i]
+        mean_square = self.mean_square[i] if scoring.layer_norm else np.zeros(len(rows))
+        mean_line = -2 * (t * mean_square - self.mean_moment[i]) if scoring.layer_norm else mean_square
+        q = np.zeros((len(rows), 3))
+        for rule, side in ((mine, 1.0), (rival, -1.0)):
+            slope, square = side * scoring.slope[rule], self.square[rule, i]
+            q[:, 0] += slope * (self.w[rows, rule] - mean)
+            q[:, 1] += slope * (-2 * square * (t - self.center[rule, i]) - mean_line)
+            q[:, 2] -= slope * (square - mean_square)
+        v = None if self.variance is None else self.variance[rows, i]
+        return q, scoring.level[mine] - scoring.level[rival], v
+
+    def _first_bounds(self, rows: Indices, rivals: Indices) -> None:
+        """Bounds (B, 2 D) against the strongest rule; where the zeros are costly, only a lower bound at first."""
+        attributes = self.x.shape[1]
+        self.bound: Numbers = np.full((len(self.x), 2 * attributes), np.inf)
+        self.exact: NDArray[np.bool_] = np.zeros(self.bound.shape, dtype=bool)
+        self.rival: Indices = rivals
+        every = np.repeat(rows, attributes), np.tile(np.arange(attributes), len(rows))
+        rival = rivals[every[0]]
+        q, delta, v = self._gap(*every, rival)
+        cheap = np.ones(len(q), dtype=bool) if v is None else delta == 0
+        for half, sign in enumerate((1.0, -1.0)):
+            result = np.zeros(len(q))
+            flat = None if v is None else v[cheap]
+            ones = np.full(int(cheap.sum()), sign)
+            result[cheap] = first_crossing(q[cheap], delta[cheap], flat, np.zeros(len(ones)), ones)
+            if v is not None:
+                result[~cheap] = no_zero_within(q[~cheap], delta[~cheap], v[~cheap])
+            columns = slice(half * attributes, (half + 1) * attributes)
+            self.bound[rows, columns] = result.reshape(len(rows), attributes)
+            self.exact[rows, columns] = cheap.reshape(len(rows), attributes)
+
+    def _sharpen(self, rows: Indices, places: Indices) -> None:
+        """Replace lower bounds by the first crossings themselves."""
+        i, sign = self._direction(places)
+        q, delta, v = self._gap(rows, i, self.rival[rows])
+        self.bound[rows, places] = first_crossing(q, delta, v, np.zeros(len(rows)), sign)
+        self.exact[rows, places] = True
+
+    def _move_on(self, rows: Indices, places: Indices, rival: Indices, beyond: Numbers) -> None:
+        i, sign = self._direction(places)
+        q, delta, v = self._gap(rows, i, rival)
+        self.bound[rows, places] = first_crossing(q, delta, v, beyond, sign)
+
+    def _in_the_way(
+        self, rows: Indices, places: Indices, distance: Numbers
+    ) -> tuple[Indices, NDArray[np.bool_]]:
+        """At the end of each change: the strongest other rule, and whether the row's rule is at least its equal."""
+        i, sign = self._direction(places)
+        z = (sign * distance)[:, None]
+        square, center = self.square.T[i], self.center.T[i]
+        t = self.value[rows, i][:, None]
+        w = self.w[rows] - 2 * square * (t - center) * z - square * z * z
+        scores = self.scoring.scores(w)
+        here = np.arange(len(rows))
+        mine = scores[here, self.rules[rows]]
+        scores[here, self.rules[rows]] = -np.inf
+        rival = scores.argmax(axis=1)
+        magnitude = np.abs(mine) + np.abs(np.where(np.isfinite(scores), scores, 0)).max(axis=1, initial=0)
+        q, delta, v = self._gap(rows, i, rival)
+        ahead = gap(q, delta, v, z[:, 0]) >= 0
+        return rival, ahead | (scores[here, rival] - mine <= TIE * magnitude)
