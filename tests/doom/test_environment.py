@@ -210,6 +210,17 @@ def test_nothing_is_written_to_the_working_folder(tmp_path, monkeypatch) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+def test_gymnasium_imports_the_module_that_an_id_names() -> None:
+    code = """
+import gymnasium
+env = gymnasium.make("neuroplastic.doom:neuroplastic/BP-v0", picture="fast")
+assert env.reset(seed=3)[0].shape == (84, 84, 3)
+assert env.unwrapped.scenario.key == "BP"
+env.close()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_import_without_the_extra_says_what_to_install() -> None:
     code = """
 import sys

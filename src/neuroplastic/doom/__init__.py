@@ -4,7 +4,8 @@
 >>> env = doom.make("BP")
 >>> picture, info = env.reset()
 
-Also as `gymnasium.make("neuroplastic/BP-v0")`, once this module is imported.
+Also as `gymnasium.make("neuroplastic/BP-v0")`, once this module is imported; `neuroplastic.doom:neuroplastic/BP-v0`
+has Gymnasium import it. (Gymnasium 1.0 gave up entry points that would register environments unasked.)
 """
 
 from __future__ import annotations
