@@ -1,0 +1,82 @@
+"""One call for every format, chosen by the file's extension."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
+from ..building import network_of
+from ..reading import rule_base
+from ..rule_base import RuleBase
+from .errors import FileFormatError, StandardError
+from .fcl import to_fcl
+from .fcl_reading import from_fcl
+from .fis import to_fis
+from .fis_reading import from_fis
+from .fml import to_fml
+from .fml_reading import from_fml
+from .text import MOST_CHARACTERS
+
+_WRITERS: dict[str, Callable[[RuleBase], str]] = {
+    ".fml": to_fml,
+    ".xml": to_fml,
+    ".fcl": to_fcl,
+    ".fis": to_fis,
+}
+
+
+def export(source: NeuroFuzzyNetwork | Hierarchy | RuleBase, path: str | os.PathLike[str]) -> None:
+    """Write a network or a rule base to `.fml` or `.xml` (IEEE 1855), `.fcl` (IEC 61131-7), `.fis` or `.onnx`.
+
+    What a format cannot express is refused with a NotExpressibleError that names the option; nothing is written
+    then. For names and raw units, export `npl.rule_base(net, feature_names=..., scaler=...)`.
+    """
+    target = Path(path)
+    extension = target.suffix.lower()
+    if extension == ".onnx":
+        from ..onnx_export import to_onnx
+
+        to_onnx(network_of(source) if isinstance(source, RuleBase) else source, target)
+        return
+    if extension not in _WRITERS:
+        raise StandardError(
+            f"the extension of {target.name!r} must be one of {', '.join(_WRITERS)}, .onnx, got {extension!r}"
+        )
+    rules = source if isinstance(source, RuleBase) else rule_base(source)
+    write_whole(target, _WRITERS[extension](rules).encode())
+
+
+def write_whole(target: Path, content: bytes) -> None:
+    """Write a file whole or not at all: under a temporary name first, which is then renamed."""
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def import_rules(path: str | os.PathLike[str]) -> RuleBase:
+    """Read a rule base from `.fml` or `.xml`, `.fcl` or `.fis`; `network_of` makes a trainable network of it."""
+    source = Path(path)
+    extension = source.suffix.lower()
+    if extension not in _WRITERS:
+        raise StandardError(
+            f"the extension of {source.name!r} must be one of {', '.join(_WRITERS)}, got {extension!r}"
+        )
+    with source.open("rb") as file:
+        content = file.read(MOST_CHARACTERS + 1)
+    if extension in (".fml", ".xml"):
+        return from_fml(content)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{source.name} is not UTF-8 text: {error}") from error
+    return from_fcl(text) if extension == ".fcl" else from_fis(text)
