@@ -136,7 +136,7 @@ def _below(case: Case, column: int) -> list[str]:
     assert case.explanation.below is not None
     below = case.explanation.below[case.row]
     relevance = case.relevance(column)
-    lines = []
+    lines: list[str] = []
     for hidden in np.argsort(-relevance, kind="stable")[:HIDDEN_SHOWN].tolist():
         head = f"{percent(relevance[hidden])} of what mattered here was "
         if lines:

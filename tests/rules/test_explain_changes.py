@@ -1,0 +1,127 @@
+"""The smallest change of one attribute that lets another rule take over: exact, against a scan of the line."""
+
+import numpy as np
+import pytest
+import torch
+
+import neuroplastic as npl
+from tests.random_network import Setup
+
+SETUPS = {
+    "plain": Setup(layer_norm=False, U=6),
+    "certainty": Setup(layer_norm=False, U=6, certainty="log", reduce="mean"),
+    "tanh": Setup(layer_norm=False, U=6, certainty="tanh"),
+    "layer norm": Setup(U=7),
+    "layer norm and certainty": Setup(U=7, certainty="log", alpha=1.0),
+    "layer norm and tanh": Setup(U=5, certainty="tanh", reduce="mean"),
+    "two rules": Setup(U=2, certainty="log"),
+}
+REACH = 30.0  # steps to either side that the scan looks at
+POINTS = 6001
+
+
+def scanned(explanation, case, rule):
+    """For each attribute and direction, the steps to the first point of a grid at which `rule` is the strongest."""
+    scoring = explanation.scoring
+    steps = np.linspace(0, REACH, POINTS)[1:]
+    best = np.inf
+    for attribute in range(len(case.x)):
+        for sign in (1, -1):
+            x = np.repeat(case.x[None], len(steps), axis=0)
+            x[:, attribute] += sign * steps * scoring.unit[attribute]
+            strongest = scoring.scores(scoring.log_firing(x)).argmax(axis=1) == rule
+            if strongest.any():
+                best = min(best, steps[strongest.argmax()])
+    return best
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_no_smaller_change_is_found_by_scanning(name):
+    setup = SETUPS[name]
+    found = compared = 0
+    for seed in range(6):
+        net = setup.network(seed).eval()
+        x = np.random.default_rng(seed).normal(size=(4, setup.D))
+        explanation = npl.explain(net, x)
+        for case in explanation:
+            scan = scanned(explanation, case, case.alternative)
+            if case.change is None:
+                assert np.isinf(scan)
+            elif case.change.steps < REACH - 0.1:
+                # The grid may step over a stretch narrower than its spacing, never find one that is nearer.
+                assert case.change.steps <= scan + 1e-9
+                if np.isfinite(scan):
+                    compared += 1
+                    found += abs(case.change.steps - scan) <= REACH / (POINTS - 1) + 1e-9
+    assert compared >= 8
+    assert found >= 0.9 * compared
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_the_network_itself_agrees_on_both_sides_of_the_change(name):
+    setup = SETUPS[name]
+    checked = 0
+    for seed in range(10):
+        net = setup.network(seed).eval()
+        explanation = npl.explain(net, np.random.default_rng(seed).normal(size=(20, setup.D)))
+        for case in explanation:
+            if case.change is None or case.change.steps > 100:
+                continue
+            i, unit = case.change.attribute, explanation.scoring.unit[case.change.attribute]
+            assert case.change.value == case.x[i]
+            step = 1e-7 * unit * (1 + case.change.steps) * np.sign(case.change.to - case.change.value)
+            x = np.repeat(case.x[None], 2, axis=0)
+            x[:, i] = case.change.to - step, case.change.to + step
+            scores = explanation.scoring.scores(explanation.scoring.log_firing(x))
+            assert scores[0].argmax() != case.alternative
+            # At least as strong as any other: a twin rule ties.
+            np.testing.assert_allclose(scores[1, case.alternative], scores[1].max(), rtol=1e-13)
+            with torch.no_grad():
+                firing = net.firing(torch.from_numpy(x)).numpy()
+            np.testing.assert_allclose(firing[1, case.alternative], firing[1].max(), rtol=1e-9)
+            checked += 1
+    assert checked > 50
+
+
+def test_any_rule_can_be_asked_what_it_would_take():
+    setup = Setup(U=8)
+    explanation = npl.explain(setup.network(1).eval(), np.random.default_rng(1).normal(size=(5, 4)))
+    case = explanation[0]
+    assert case.change_for(case.alternative).to == pytest.approx(case.change.to, rel=1e-12)
+    for rule in set(range(8)) - {case.strongest}:
+        change = case.change_for(rule)
+        scan = scanned(explanation, case, rule)
+        assert np.isinf(scan) if change is None else change.steps <= scan + 1e-9
+
+
+def test_a_rule_that_is_dominated_everywhere_has_no_single_change():
+    net = npl.NeuroFuzzyNetwork(
+        2,
+        1,
+        2,
+        terms=1,
+        max_terms=1,
+        consequent="constant",
+        firing=npl.Firing(layer_norm=False, certainty="log"),
+    ).eval()
+    with torch.no_grad():
+        net.certainty.copy_(torch.tensor([2.0, -2.0]))
+    case = npl.explain(net, torch.zeros(1, 2))[0]
+    assert case.strongest == 0
+    assert case.change is None
+    assert "no change of a single attribute" in str(case)
+
+
+def test_a_change_is_measured_in_widths_so_that_units_do_not_matter():
+    setup = Setup(U=6)
+    net = setup.network(4).eval()
+    x = np.random.default_rng(4).normal(size=(30, 4))
+    scale = np.array([1e-3, 1.0, 50.0, 1e6])
+    plain = npl.explain(net, x)
+    scaled = npl.explain(net, x * scale + 7, scaler=(np.full(4, 7.0), scale))
+    for one, other in zip(plain.changes, scaled.changes, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert one.attribute == other.attribute
+            np.testing.assert_allclose(other.steps, one.steps, rtol=1e-6)
+            np.testing.assert_allclose(other.to, one.to * scale[one.attribute] + 7, rtol=1e-6)
