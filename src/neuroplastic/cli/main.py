@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import NeuroplasticError
-from . import play, train
+from . import play, study, train
 
 
 def parser() -> argparse.ArgumentParser:
@@ -22,6 +22,7 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     train.add_to(commands)
     play.add_to(commands)
+    study.add_to(commands)
     return root
 
 

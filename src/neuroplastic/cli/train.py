@@ -17,6 +17,7 @@ from ..errors import ConfigError
 from ..study.configuration import RunConfig, leaf_types, leaves, parse, with_values
 from ..study.presets import PRESETS, preset
 from ..study.run_folder import EpochMetrics, RunFolder
+from ..study.saved_preset import load_preset
 from ..study.trial import Progress, Stopped, Summary, Trial
 
 
@@ -32,7 +33,9 @@ def add_to(commands: Any) -> None:
     )
     command.add_argument("scenario", nargs="?", metavar="SCENARIO", help="BP, BR, PP, HTL, DTC, TC or GH")
     command.add_argument("--agent", default="nfn", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
-    command.add_argument("--preset", default="tuned", help=f"{' or '.join(PRESETS)} (default: tuned)")
+    command.add_argument(
+        "--preset", default="tuned", help=f"{', '.join(PRESETS)} (default: tuned) or a FILE.json"
+    )
     command.add_argument("--resume", metavar="RUN", help="go on with a run that was stopped")
     command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     command.add_argument("--threads", type=int, default=0, help="threads of PyTorch (default: all cores)")
@@ -91,7 +94,10 @@ def run(options: argparse.Namespace) -> int:
 
 def configured(scenario_name: str, agent: str, preset_name: str, texts: dict[str, str]) -> RunConfig:
     """A preset with fields changed, given as text."""
-    base = preset(preset_name, scenario_name, agent)
+    saved = preset_name.endswith(".json")
+    base = (
+        load_preset(preset_name, scenario_name, agent) if saved else preset(preset_name, scenario_name, agent)
+    )
     kinds = leaf_types(base)
     values = {name: parse(name, kinds.get(name, str), text) for name, text in texts.items()}
     config: RunConfig = with_values(base, values)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
-import imageio_ffmpeg
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -43,6 +42,8 @@ def record_episode(
     The film is drawn at 640x480; the agent sees the picture that it was trained on, from a second engine that
     plays the same episode with the same actions.
     """
+    import imageio_ffmpeg  # here, for a machine that only trains need not have it
+
     game = scenario(config.scenario)
     presses = button_presses(game)
     number = episode_seed(seed, episode, stream="evaluation")

@@ -43,7 +43,7 @@ class EpochMetrics:
 
 
 class RunFolder:
-    """`runs/NAME/`: config.json, metrics.csv, births.csv, best.safetensors, checkpoints/, events for TensorBoard."""
+    """`runs/NAME/`: config.json, {metrics,returns,births}.csv, best.safetensors, checkpoints/, TensorBoard's events."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -100,6 +100,24 @@ class RunFolder:
 
         with path.open(newline="") as file:
             return [EpochMetrics(**{n: value(n, t) for n, t in row.items()}) for row in csv.DictReader(file)]
+
+    def write_returns(self, epoch: int, returns: Sequence[float]) -> None:
+        """Add an evaluation's episode returns to returns.csv; what it held of this epoch or later goes."""
+        rows = [(e, k, r) for e, k, r in self._returns() if e < epoch]
+        rows += [(epoch, episode, value) for episode, value in enumerate(returns)]
+        lines = ["epoch,episode,return", *(f"{e},{k},{r!r}" for e, k, r in rows)]
+        _write(self.path / "returns.csv", ("\n".join(lines) + "\n").encode())
+
+    def returns(self, epoch: int) -> list[float]:
+        """The episode returns of an epoch's evaluation; empty before it."""
+        return [value for number, _, value in self._returns() if number == epoch]
+
+    def _returns(self) -> list[tuple[int, int, float]]:
+        path = self.path / "returns.csv"
+        if not path.exists():
+            return []
+        with path.open(newline="") as file:
+            return [(int(e), int(k), float(r)) for e, k, r in list(csv.reader(file))[1:]]
 
     def write_births(self, network: nn.Module) -> None:
         """Replace births.csv by the births of all neuro-fuzzy networks inside `network`."""

@@ -149,6 +149,7 @@ class Trial:
 
     def _finish_epoch(self, on_progress: Callable[[Progress], None]) -> None:
         returns = [result.return_ for result in self.evaluate(on_progress)]
+        self.folder.write_returns(len(self.metrics) + 1, returns)
         parts = self._fuzzy_parts
         firing = self._rules_firing()
         metrics = EpochMetrics(

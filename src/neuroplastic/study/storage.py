@@ -1,0 +1,149 @@
+"""Where studies are kept: SQLite made safe for a few processes, or PostgreSQL."""
+
+from __future__ import annotations
+
+import random
+import re
+import sqlite3
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import NeuroplasticError
+
+try:
+    import optuna
+    import sqlalchemy
+    from sqlalchemy import event, exc
+except ImportError as error:  # pragma: no cover
+    raise ImportError("studies need Optuna and SQLAlchemy: pip install 'neuroplastic[study]'") from error
+
+DEFAULT = "sqlite:///studies.db"
+BUSY_SECONDS = 120.0
+_ATTEMPTS = 12
+
+T = TypeVar("T")
+
+
+class StorageError(NeuroplasticError):
+    """A storage cannot be reached, or its address is not one."""
+
+
+def storage_url(text: str) -> str:
+    """The address of a storage as SQLAlchemy wants it: `studies.db`, `sqlite:///...`, `postgresql://...`.
+
+    SQLite paths become absolute, for a worker may live in another folder. A PostgreSQL address without a driver
+    gets psycopg 3, since SQLAlchemy would look for psycopg 2.
+    """
+    if "://" not in text:
+        text = f"sqlite:///{text}"
+    scheme, _, rest = text.partition("://")
+    if scheme in ("postgres", "postgresql"):
+        return f"postgresql+psycopg://{rest}"
+    if scheme.startswith("postgresql+"):
+        return text
+    if scheme == "sqlite":
+        name = rest.removeprefix("/")
+        if not name or name == ":memory:":
+            raise StorageError("a study must outlive its workers: give a file, such as sqlite:///studies.db")
+        return f"sqlite:///{Path(name).absolute()}"
+    raise StorageError(f"a storage is sqlite:///FILE or postgresql://USER@HOST/DATABASE, got {shown(text)!r}")
+
+
+def shown(url: str) -> str:
+    """An address without its password."""
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+
+
+def open_storage(text: str, *, create: bool = True) -> optuna.storages.RDBStorage:
+    """Open a storage; without `create`, a SQLite file that is not there is an error and stays so."""
+    url = storage_url(text)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)  # the command line tells what there is to tell
+    options: dict[str, Any]
+    if url.startswith("sqlite"):
+        path = Path(url.removeprefix("sqlite:///"))
+        _prepare_file(path, create=create)
+        # A connection per transaction: nothing is held open across a fork, a kill or a pause.
+        options = {"connect_args": {"timeout": BUSY_SECONDS}, "poolclass": sqlalchemy.NullPool}
+    else:
+        options = {"pool_pre_ping": True, "pool_size": 2, "connect_args": {"connect_timeout": 10}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        return _patiently(lambda: _opened(url, options), url)
+
+
+def _prepare_file(path: Path, *, create: bool) -> None:
+    """Make sure of the file, in write-ahead mode: readers (a dashboard) then never wait for writers."""
+    if not create and not path.is_file():
+        raise StorageError(f"there is no study storage {path}; start one with: neuroplastic study run")
+    if create and not path.parent.is_dir():
+        raise StorageError(f"the folder {path.parent} of the storage does not exist; make it first")
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+            finally:
+                connection.close()
+            return
+        except sqlite3.DatabaseError as error:
+            # Changing the mode does not wait for others, as other statements do.
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise StorageError(f"{path} cannot be used as a study storage: {error}") from error
+            time.sleep(0.05 + 0.1 * random.random())
+
+
+def _opened(url: str, options: dict[str, Any]) -> optuna.storages.RDBStorage:
+    storage = optuna.storages.RDBStorage(url, engine_kwargs=options)
+    if url.startswith("sqlite"):
+        _begin_with_write_lock(storage.engine)
+    return storage
+
+
+def _begin_with_write_lock(engine: sqlalchemy.Engine) -> None:
+    """Let every transaction take SQLite's write lock at its start, and wait for it there.
+
+    Python's sqlite3 begins a transaction only at the first write, so what a transaction read before may have
+    changed since, and two that both want to write can block each other ("database is locked", at once).
+    """
+
+    @event.listens_for(engine, "connect")
+    def no_implicit_begin(connection: Any, _: object) -> None:
+        connection.isolation_level = None
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: sqlalchemy.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _patiently(make: Callable[[], T], url: str) -> T:
+    """Try again where several processes make the tables at once and all but one are told that they exist."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return make()
+        except (exc.IntegrityError, exc.ProgrammingError, exc.OperationalError) as error:
+            if _unreachable(error) or attempt == _ATTEMPTS:
+                reason = str(error.orig).strip().splitlines()[0]
+                raise StorageError(f"the storage {shown(url)} cannot be reached: {reason}") from error
+            time.sleep(random.uniform(0.05, 0.3))
+        except ImportError as error:
+            raise StorageError(
+                f"{shown(url)} needs a database driver: pip install 'neuroplastic[postgresql]'"
+            ) from error
+        except exc.ArgumentError as error:
+            raise StorageError(f"{shown(url)} is not the address of a storage") from error
+        except RuntimeError as error:  # Optuna: the tables are of another version
+            if attempt == _ATTEMPTS:
+                raise StorageError(f"the storage {shown(url)} cannot be used: {error}") from error
+            time.sleep(random.uniform(0.05, 0.3))
+    raise AssertionError("unreachable")
+
+
+def _unreachable(error: exc.DBAPIError) -> bool:
+    text = str(error.orig).lower()
+    return isinstance(error, exc.OperationalError) and not any(
+        passing in text for passing in ("locked", "already exists", "deadlock")
+    )
