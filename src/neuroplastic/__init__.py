@@ -14,10 +14,13 @@ from .network.hierarchy import Hierarchy
 from .network.neurogenesis import Birth, Neurogenesis
 from .network.nfn import NeuroFuzzyNetwork
 from .network.storage import StorageError, load, save
+from .rules.experts import from_rules
 from .rules.explaining import Explainer, explain
 from .rules.explanation import Explanation
+from .rules.json_form import RuleJSONError
 from .rules.reading import rule_base, rule_bases
-from .rules.rule_base import RuleBase
+from .rules.rule_base import RuleBase, Term, Variable
+from .rules.tokens import RuleSyntaxError
 
 __version__ = "0.1.0"
 
@@ -38,9 +41,14 @@ __all__ = [
     "Neurogenesis",
     "NeuroplasticError",
     "RuleBase",
+    "RuleJSONError",
+    "RuleSyntaxError",
     "Selection",
     "StorageError",
+    "Term",
+    "Variable",
     "explain",
+    "from_rules",
     "load",
     "rule_base",
     "rule_bases",

@@ -21,6 +21,7 @@ from ..fuzzy.membership import (
 )
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
+from .frozen import Frozen, Wish
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
 
 Range = tuple[float, float] | tuple[Sequence[float], Sequence[float]]
@@ -38,6 +39,7 @@ class Antecedent(nn.Module):
 
     term_mask: Tensor
     noise_seed: Tensor
+    frozen: Frozen | None
 
     def __init__(
         self,
@@ -72,6 +74,8 @@ class Antecedent(nn.Module):
         self.register_buffer("noise_seed", seed)
         self.statistics = Statistics(attributes, torch.empty(0, device=device, dtype=_computing(like.dtype)))
         self.growth = Growth()
+        self.register_module("frozen", None)
+        self.wish = Wish()
         self.passes = 0
         self._seed: tuple[object, int] | None = None
         self._noise: tuple[object, Tensor] | None = None
@@ -80,7 +84,12 @@ class Antecedent(nn.Module):
     @property
     def widths(self) -> Tensor:
         """Widths of the sets, (D, T), positive by construction."""
-        return widths_from_raw(self.raw_widths)
+        return widths_from_raw(self._held("raw_widths"))
+
+    def _held(self, name: str) -> Tensor:
+        """A parameter as it counts: with its frozen entries as kept."""
+        parameter: Tensor = getattr(self, name)
+        return parameter if self.frozen is None else self.frozen.held(f"antecedent.{name}", parameter)
 
     @property
     def any_mask(self) -> Tensor:
@@ -94,7 +103,8 @@ class Antecedent(nn.Module):
 
     def precisions(self) -> Tensor:
         """`1 / (2 widths**2)`, (D, T), in the precision that is computed in."""
-        return precisions_from_widths(widths_from_raw(self.raw_widths.to(_computing(self.raw_widths.dtype))))
+        raw = self._held("raw_widths")
+        return precisions_from_widths(widths_from_raw(raw.to(_computing(raw.dtype))))
 
     def forward(self, x: Tensor) -> Tensor:
         """Log-firing as a sum (Eq. 6), after advancing noise and growth by one pass in training mode."""
@@ -119,6 +129,8 @@ class Antecedent(nn.Module):
             if self.selection.constraint > 0 and self.selection.estimator == "stge" and len(x):
                 percentile = self.selection.constraint
                 mask = frequent_terms(x.detach(), centers.detach(), precisions.detach(), mask, percentile)
+                if self.frozen is not None:
+                    mask = mask | self.frozen.spared
             else:
                 mask = mask.clone()  # a birth after this pass must not reach into its backward pass
             chosen = choose_terms(logits, noise, mask, centers, precisions)
@@ -129,11 +141,15 @@ class Antecedent(nn.Module):
     def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
         """Centres, precisions and logits in the precision that is computed in."""
         dtype = _computing(self.centers.dtype)
-        return self.centers.to(dtype), self.precisions(), self.logits.to(dtype)
+        return self._held("centers").to(dtype), self.precisions(), self._held("logits").to(dtype)
 
     def premises(self) -> Tensor:
         """The term each rule uses of each attribute, (U, D), as in evaluation."""
-        return hard_choice(self.logits.detach(), None, self.term_mask.t().unsqueeze(-1)).t().contiguous()
+        return (
+            hard_choice(self._held("logits").detach(), None, self.term_mask.t().unsqueeze(-1))
+            .t()
+            .contiguous()
+        )
 
     @property
     def draw(self) -> int:
@@ -187,6 +203,10 @@ class Antecedent(nn.Module):
 
         An infinite width makes the set "any": rules that choose it ignore the attribute.
         """
+        if self.frozen is not None:
+            raise ConfigError(
+                "sets cannot be placed while rules or sets are frozen; call net.unfreeze() first"
+            )
         shape = tuple(self.centers.shape)
         mask = torch.ones(shape, dtype=torch.bool) if term_mask is None else torch.as_tensor(term_mask)
         for name, tensor in (("centers", centers), ("widths", widths), ("term_mask", mask)):
@@ -217,7 +237,10 @@ class Antecedent(nn.Module):
 
     def get_extra_state(self) -> Tensor:
         """Counters and birth records as JSON in a byte tensor, which every tensor format can hold."""
-        text = json.dumps({"passes": self.passes, **self.growth.as_dict()})
+        saved = {"passes": self.passes, **self.growth.as_dict()}
+        if any(self.wish):
+            saved["frozen"] = self.wish
+        text = json.dumps(saved)
         return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).clone()
 
     def set_extra_state(self, state: Tensor) -> None:
@@ -225,6 +248,8 @@ class Antecedent(nn.Module):
         saved = json.loads(bytes(state.cpu().tolist()).decode())
         self.passes = int(saved["passes"])
         self.growth.restore(saved)
+        rules, sets = saved.get("frozen", ((), ()))
+        self.wish = Wish(tuple(rules), tuple((attribute, term) for attribute, term in sets))
 
 
 def _computing(dtype: torch.dtype) -> torch.dtype:

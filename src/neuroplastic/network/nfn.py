@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from ..errors import ConfigError, at_least, choose
 from ..fuzzy.firing import Firing, entmax, layer_norm, with_certainty
@@ -14,6 +16,7 @@ from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from .antecedent import Antecedent, Range, bounded, check_input
 from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
+from .frozen import Frozen, Wish, checked_wish
 from .neurogenesis import Birth, Neurogenesis, Statistics
 
 # A learned alpha stays away from 1, where its gradient is a difference of equal numbers.
@@ -82,13 +85,23 @@ class NeuroFuzzyNetwork(nn.Module):
         self.beta = nn.Parameter(like.new_zeros(rules)) if firing.layer_norm else None
         self.certainty = nn.Parameter(like.new_ones(rules)) if firing.certainty else None
         self.raw_alpha = nn.Parameter(like.new_zeros(())) if firing.alpha == "learn" else None
+        self.register_state_dict_pre_hook(_before_saving)  # type: ignore[no-untyped-call]
+        self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
 
     def forward(self, x: Tensor) -> Tensor:
         """The output, (B, out_features). In training mode this counts as one training batch."""
         check_input(x, self.in_features)
+        frozen = self.antecedent.frozen
+        if frozen is not None and self.training:
+            self._restore()
         with torch.autocast(x.device.type, enabled=False):
             firing = self._firing_levels(self.antecedent(x))
-            y: Tensor = self.consequent(x.to(firing.dtype), firing, self.antecedent.draw)
+            decided = x.to(firing.dtype), firing, self.antecedent.draw
+            if frozen is None:
+                y: Tensor = self.consequent(*decided)
+            else:
+                held = frozen.held_parameters("consequent", self.consequent)
+                y = functional_call(self.consequent, held, decided)
         return y.to(x.dtype) if x.dtype in (torch.float16, torch.bfloat16) else y
 
     def log_firing(self, x: Tensor) -> Tensor:
@@ -108,12 +121,56 @@ class NeuroFuzzyNetwork(nn.Module):
 
     def _firing_levels(self, sums: Tensor) -> Tensor:
         levels = self._reduced(sums)
-        if self.kappa is not None and self.beta is not None:
-            levels = layer_norm(levels, self.kappa.to(levels.dtype), self.beta.to(levels.dtype))
-        if self.certainty is not None and self.firing_config.certainty is not None:
-            levels = with_certainty(levels, self.certainty.to(levels.dtype), self.firing_config.certainty)
+        kappa, beta, certainty = self._held("kappa"), self._held("beta"), self._held("certainty")
+        if kappa is not None and beta is not None:
+            levels = layer_norm(levels, kappa.to(levels.dtype), beta.to(levels.dtype))
+        if certainty is not None and self.firing_config.certainty is not None:
+            levels = with_certainty(levels, certainty.to(levels.dtype), self.firing_config.certainty)
         alpha = self.alpha
         return entmax(levels, alpha.to(levels.dtype) if isinstance(alpha, Tensor) else alpha)
+
+    def _held(self, name: str) -> Tensor | None:
+        """A parameter per rule as it counts: with its frozen entries as kept."""
+        parameter: Tensor | None = getattr(self, name)
+        frozen = self.antecedent.frozen
+        return parameter if frozen is None or parameter is None else frozen.held(name, parameter)
+
+    def freeze(
+        self, *, rules: Iterable[int] | None = None, sets: Iterable[tuple[int, int]] | None = None
+    ) -> None:
+        """Keep rules (numbers from 0) and sets (attribute, term) exactly as they are; without arguments, all.
+
+        A frozen rule keeps its premises, in training mode too, its consequent, certainty, gain and shift; a frozen
+        set its centre and width. Whatever the optimizer does, the rest learns and sets are born. Adds to what is
+        frozen already, and travels with `state_dict`, `npl.save` and copies. With low-rank consequents the shared
+        projection is frozen along; with Mamdani rules, the output sets that they conclude. Parameters that are
+        read past this module right after an optimizer's step may have moved; they are put back before they count.
+        """
+        wish = checked_wish(self, rules, sets, self.antecedent.wish)
+        self._restore()
+        self.antecedent.wish = wish
+        self._refreeze()
+
+    def unfreeze(self) -> None:
+        """Let everything learn again, from where it is."""
+        self._restore()
+        self.antecedent.wish = Wish()
+        self._refreeze()
+
+    @property
+    def frozen(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Numbers of the frozen rules, and the frozen sets as (attribute, term)."""
+        return list(self.antecedent.wish.rules), list(self.antecedent.wish.sets)
+
+    def _refreeze(self) -> None:
+        wish = self.antecedent.wish
+        self.antecedent.frozen = Frozen(self, wish) if any(wish) else None
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _restore(self) -> None:
+        """Undo what an optimizer did to frozen entries."""
+        if self.antecedent.frozen is not None:
+            self.antecedent.frozen.restore(self)
 
     @property
     def alpha(self) -> float | Tensor:
@@ -126,6 +183,7 @@ class NeuroFuzzyNetwork(nn.Module):
     @property
     def centers(self) -> nn.Parameter:
         """Centres of the fuzzy sets, (D, T); `term_mask` says which exist."""
+        self._restore()
         return self.antecedent.centers
 
     @property
@@ -141,6 +199,7 @@ class NeuroFuzzyNetwork(nn.Module):
     @property
     def logits(self) -> nn.Parameter:
         """The relaxed choice of premises, (T, D, U)."""
+        self._restore()
         return self.antecedent.logits
 
     @property
@@ -184,12 +243,14 @@ class NeuroFuzzyNetwork(nn.Module):
         return self._part("conclusion_logits")
 
     def _part(self, name: str) -> nn.Parameter:
+        self._restore()
         part: nn.Parameter = getattr(self.consequent, name)
         return part
 
     def _mamdani(self) -> MamdaniConsequent:
         if not isinstance(self.consequent, MamdaniConsequent):
             raise AttributeError(f"a {type(self.consequent_config).__name__} consequent has no output sets")
+        self._restore()
         return self.consequent
 
     def premises(self) -> Tensor:
@@ -278,3 +339,14 @@ class NeuroFuzzyNetwork(nn.Module):
             f"{self.in_features} attributes, {self.rules} rules, {self.out_features} outputs, "
             f"{sets} fuzzy sets (room for {self.term_mask.numel()}), {len(self.antecedent.growth.births)} born"
         )
+
+
+def _before_saving(net: nn.Module, prefix: str, keep_vars: bool) -> None:
+    assert isinstance(net, NeuroFuzzyNetwork)
+    net._restore()
+
+
+def _after_loading(net: nn.Module, incompatible_keys: object) -> None:
+    assert isinstance(net, NeuroFuzzyNetwork)
+    if any(net.antecedent.wish) or net.antecedent.frozen is not None:
+        net._refreeze()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,11 @@ from numpy.typing import NDArray
 from ..errors import ConfigError
 from ..fuzzy.firing import Firing
 from .names import ANY, unique
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .variables import Specification
 
 Numbers = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -158,6 +164,64 @@ class RuleBase:
     def rules(self) -> tuple[Rule, ...]:
         """The rules one by one."""
         return tuple(self._rule(number) for number in range(len(self)))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(
+        self,
+        *,
+        digits: int = 3,
+        premises: int | None = 8,
+        consequents: int | None = 8,
+        exact: bool = False,
+    ) -> str:
+        """The rules as sentences, one line each: `RULE 1: IF a is low AND b is high THEN y is 0.3 + 1.2 * a`.
+
+        At most `premises` premises are shown, those that set a rule apart from the others most, and of a sum at
+        most `consequents` weights, the largest; `AND 1596 more` says what was left out (None: show all). Numbers
+        have `digits` significant digits. `exact=True` writes everything in full: `from_text` reads the same rules.
+        """
+        from .text import text_of
+
+        return text_of(self, digits=digits, premises=premises, consequents=consequents, exact=exact)
+
+    @staticmethod
+    def from_text(
+        text: str,
+        inputs: Specification,
+        *,
+        outputs: Specification | str | None = None,
+        firing: Firing | None = None,
+        defuzzifier: str = "height",
+    ) -> RuleBase:
+        """The rule base that a text describes; the arguments are those of `npl.from_rules`."""
+        from .experts import read
+
+        return read(text, inputs, outputs, firing, defuzzifier)[0]
+
+    def table(self) -> pandas.DataFrame:
+        """The rules as a pandas DataFrame, one row per rule, with columns of two levels.
+
+        ("IF", input) holds the term or None; ("THEN output", ...) the term, or the "constant" and the weight of
+        each input, "* name"; ("WITH", ...) certainty, as people read it, and gain and shift of the layer norm.
+        """
+        from .table import table_of
+
+        return table_of(self)
+
+    def json(self) -> str:
+        """The rule base as JSON, every number exact."""
+        from .json_form import json_of
+
+        return json_of(self)
+
+    @staticmethod
+    def from_json(text: str) -> RuleBase:
+        """The rule base that `json` wrote; anything else raises a RuleJSONError or a ConfigError."""
+        from .json_form import rule_base_of
+
+        return rule_base_of(text)
 
     def _rule(self, index: int) -> Rule:
         chosen = zip(self.inputs, self.premises[index].tolist(), strict=True)

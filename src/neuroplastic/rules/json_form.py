@@ -1,0 +1,156 @@
+"""A rule base as JSON and back, every number exact."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import NeuroplasticError
+from ..fuzzy.firing import Firing
+from .rule_base import Conclusions, Indices, Linear, Numbers, RuleBase, Term, Variable
+
+KIND = "neuroplastic rule base"
+VERSION = 1
+
+
+class RuleJSONError(NeuroplasticError, ValueError):
+    """A text is not a rule base in JSON: not JSON at all, or a part is missing or of the wrong form."""
+
+
+def json_of(rules: RuleBase) -> str:
+    """The rule base as one JSON object; floats in their shortest exact form."""
+    part = rules.consequents
+    if isinstance(part, Linear):
+        consequents: dict[str, Any] = {
+            "form": "linear",
+            "weight": None if part.is_constant else part.weight.tolist(),
+            "bias": part.bias.tolist(),
+        }
+    else:
+        consequents = {"form": "terms", "terms": part.terms.tolist(), "defuzzifier": part.defuzzifier}
+    content = {
+        "kind": KIND,
+        "version": VERSION,
+        "inputs": [asdict(variable) for variable in rules.inputs],
+        "outputs": [asdict(variable) for variable in rules.outputs],
+        "firing": asdict(rules.firing),
+        "premises": rules.premises.tolist(),
+        "consequents": consequents,
+        **{name: _listed(getattr(rules, name)) for name in ("certainty", "gain", "shift")},
+    }
+    return json.dumps(content, ensure_ascii=False, default=float)
+
+
+def _listed(values: Numbers | None) -> list[float] | None:
+    listed: list[float] | None = None if values is None else values.tolist()
+    return listed
+
+
+def rule_base_of(text: str) -> RuleBase:
+    """The rule base that `json_of` wrote. Anything else raises a RuleJSONError or a ConfigError."""
+    if not isinstance(text, str):
+        raise RuleJSONError(f"a rule base in JSON must be a str, got {type(text).__name__}")
+    try:
+        content = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise RuleJSONError("this JSON is nested too deeply to be a rule base") from error
+    except ValueError as error:
+        raise RuleJSONError(f"this is not JSON: {error}") from error
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise RuleJSONError(f"a rule base in JSON is an object with 'kind': {KIND!r}")
+    if content.get("version") != VERSION:
+        raise RuleJSONError(
+            f"version must be {VERSION}, got {content.get('version')!r}; upgrade neuroplastic for newer ones"
+        )
+    firing = _part(content, "firing", dict)
+    _only(firing, ("reduce", "alpha", "layer_norm", "certainty"), "firing")
+    if not isinstance(firing["alpha"], (int, float)) or not isinstance(firing["layer_norm"], bool):
+        raise RuleJSONError(f"firing must have a number alpha and a true or false layer_norm, got {firing!r}")
+    return RuleBase(
+        _variables(content, "inputs"),
+        _variables(content, "outputs"),
+        _array(_part(content, "premises", list), "premises", np.int64),
+        _consequents(_part(content, "consequents", dict)),
+        Firing(**firing),
+        **{name: _optional(content, name) for name in ("certainty", "gain", "shift")},
+    )
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _part(content: dict[str, Any], name: str, kind: type) -> Any:
+    value = content.get(name)
+    if not isinstance(value, kind):
+        raise RuleJSONError(f"{name!r} must be a {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _only(content: Any, names: tuple[str, ...], where: str) -> None:
+    if not isinstance(content, dict) or set(content) != set(names):
+        raise RuleJSONError(f"{where} must be an object with {', '.join(map(repr, names))}")
+
+
+def _variables(content: dict[str, Any], name: str) -> tuple[Variable, ...]:
+    found = []
+    for variable in _part(content, name, list):
+        _only(variable, ("name", "terms"), f"each of {name!r}")
+        terms = []
+        for term in _part(variable, "terms", list):
+            _only(term, ("name", "center", "width"), f"each term of {name!r}")
+            sizes = [_number(term[key], key) for key in ("center", "width")]
+            terms.append(Term(_part(term, "name", str), *sizes))
+        found.append(Variable(_part(variable, "name", str), tuple(terms)))
+    return tuple(found)
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise RuleJSONError(f"{name} must be a number, got {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf  # which the rule base refuses by name
+
+
+def _consequents(content: dict[str, Any]) -> Linear | Conclusions:
+    if content.get("form") == "linear":
+        _only(content, ("form", "weight", "bias"), "linear consequents")
+        bias = _array(_part(content, "bias", list), "bias", np.float64)
+        if content["weight"] is None:
+            return Linear(np.zeros((*bias.shape, 0)), bias)
+        weight = _array(_part(content, "weight", list), "weight", np.float64)
+        if weight.ndim != 3:
+            raise RuleJSONError(f"weight must be nested 3 deep (rules, outputs, inputs), got {weight.ndim}")
+        return Linear(weight, bias)
+    _only(content, ("form", "terms", "defuzzifier"), "consequents of form 'linear' or 'terms'")
+    if content["form"] != "terms" or content["defuzzifier"] not in ("height", "area"):
+        raise RuleJSONError("consequents must be of form 'linear', or 'terms' by 'height' or 'area'")
+    terms: Indices = _array(_part(content, "terms", list), "conclusions", np.int64)
+    return Conclusions(terms, content["defuzzifier"])
+
+
+def _optional(content: dict[str, Any], name: str) -> Numbers | None:
+    if content.get(name) is None:
+        return None
+    values: Numbers = _array(_part(content, name, list), name, np.float64)
+    return values
+
+
+def _array(values: list[Any], name: str, dtype: type) -> Any:
+    """A nested list as an array; whole numbers must be whole, and nothing is turned from text or true/false."""
+    try:
+        found = np.array(values)
+        kinds = "iu" if dtype is np.int64 else "iuf"
+        if found.dtype.kind not in kinds and found.size:
+            raise ValueError(f"its entries are of type {found.dtype}")
+        return found.astype(dtype)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise RuleJSONError(
+            f"{name} must be nested lists of {'whole ' if dtype is np.int64 else ''}numbers, of equal length: {error}"
+        ) from error
