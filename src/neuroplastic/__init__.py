@@ -20,6 +20,7 @@ from .rules.explanation import Explanation
 from .rules.json_form import RuleJSONError
 from .rules.reading import rule_base, rule_bases
 from .rules.rule_base import RuleBase, Term, Variable
+from .rules.standards import StandardError, export, import_rules
 from .rules.tokens import RuleSyntaxError
 
 __version__ = "0.1.0"
@@ -44,11 +45,14 @@ __all__ = [
     "RuleJSONError",
     "RuleSyntaxError",
     "Selection",
+    "StandardError",
     "StorageError",
     "Term",
     "Variable",
     "explain",
+    "export",
     "from_rules",
+    "import_rules",
     "load",
     "rule_base",
     "rule_bases",

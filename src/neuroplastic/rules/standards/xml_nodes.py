@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...errors import NeuroplasticError
-from .errors import FileFormatError
+from .errors import FileFormatError, MissingPackageError
 from .text import check_length, number
 
 # FML nests eight deep.
 _DEEPEST = 32
-
-
-class MissingPackageError(NeuroplasticError, ImportError):
-    """A package that only this feature needs is not installed; the message names the extra."""
 
 
 @dataclass
