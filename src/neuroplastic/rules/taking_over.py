@@ -14,8 +14,12 @@ from .scoring import Scoring, bounded
 
 # Rows times attributes that are searched at once.
 NUMBERS_AT_ONCE = 1 << 21
+# Changes that are looked at in one round of the search.
+PLACES_AT_ONCE = 1 << 11
 # A gap below this part of the scores' magnitude is a tie.
 TIE = 1e-12
+# What the bound of a change is: less than the distance to the first crossing, that distance, or the answer.
+LOWER, CROSSING, SETTLED = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -93,25 +97,30 @@ class _Search:
         active = np.flatnonzero(behind)
         self._first_bounds(active, rivals)
         while len(active):
+            rows, places = self._nearest_open(active)
+            sharp = self.state[rows, places] == CROSSING
+            self._check(rows[sharp], places[sharp])
+            self._sharpen(rows[~sharp], places[~sharp])
             place = self.bound[active].argmin(axis=1)
-            distance = self.bound[active, place]
-            open_ = np.isfinite(distance)
-            active, place, distance = active[open_], place[open_], distance[open_]
-            exact = self.exact[active, place]
-            self._sharpen(active[~exact], place[~exact])
-            rows, places, distance = active[exact], place[exact], distance[exact]
-            rival, done = self._in_the_way(rows, places, distance)
-            for row, where, steps in zip(
-                rows[done].tolist(), places[done].tolist(), distance[done].tolist(), strict=True
-            ):
-                best[row] = self._change(row, where, steps)
-            self._move_on(rows[~done], places[~done], rival[~done], distance[~done])
-            active = np.setdiff1d(active, rows[done], assume_unique=True)
+            settled = self.state[active, place] == SETTLED
+            for row, where in zip(active[settled].tolist(), place[settled].tolist(), strict=True):
+                best[row] = self._change(row, where)
+            active = active[~settled & np.isfinite(self.bound[active, place])]
         return best
 
-    def _change(self, row: int, place: int, steps: float) -> Change:
+    def _nearest_open(self, active: Indices) -> tuple[Indices, Indices]:
+        """Of each active row the places of least bound that are not settled, several when rows are few."""
+        bound = self.bound[active]
+        count = min(max(1, PLACES_AT_ONCE // len(active)), bound.shape[1])
+        places = np.argpartition(bound, count - 1, axis=1)[:, :count]
+        rows = np.repeat(active, count)
+        found = places.reshape(-1)
+        open_ = np.isfinite(self.bound[rows, found]) & (self.state[rows, found] != SETTLED)
+        return rows[open_], found[open_]
+
+    def _change(self, row: int, place: int) -> Change:
         attribute, sign = self._direction(np.array([place]))
-        i, value = int(attribute[0]), float(self.x[row, attribute[0]])
+        i, value, steps = int(attribute[0]), float(self.x[row, attribute[0]]), float(self.bound[row, place])
         return Change(i, value, value + float(sign[0]) * steps * float(self.scoring.unit[i]), steps)
 
     def _direction(self, place: Indices) -> tuple[Indices, Numbers]:
@@ -139,7 +148,7 @@ class _Search:
         """Bounds (B, 2 D) against the strongest rule; where the zeros are costly, only a lower bound at first."""
         attributes = self.x.shape[1]
         self.bound: Numbers = np.full((len(self.x), 2 * attributes), np.inf)
-        self.exact: NDArray[np.bool_] = np.zeros(self.bound.shape, dtype=bool)
+        self.state: NDArray[np.int8] = np.full(self.bound.shape, LOWER, dtype=np.int8)
         self.rival: Indices = rivals
         every = np.repeat(rows, attributes), np.tile(np.arange(attributes), len(rows))
         rival = rivals[every[0]]
@@ -154,16 +163,21 @@ class _Search:
                 result[~cheap] = no_zero_within(q[~cheap], delta[~cheap], v[~cheap])
             columns = slice(half * attributes, (half + 1) * attributes)
             self.bound[rows, columns] = result.reshape(len(rows), attributes)
-            self.exact[rows, columns] = cheap.reshape(len(rows), attributes)
+            self.state[rows, columns] = np.where(cheap, CROSSING, LOWER).reshape(len(rows), attributes)
 
     def _sharpen(self, rows: Indices, places: Indices) -> None:
         """Replace lower bounds by the first crossings themselves."""
-        i, sign = self._direction(places)
-        q, delta, v = self._gap(rows, i, self.rival[rows])
-        self.bound[rows, places] = first_crossing(q, delta, v, np.zeros(len(rows)), sign)
-        self.exact[rows, places] = True
+        self._cross(rows, places, self.rival[rows], np.zeros(len(rows)))
+        self.state[rows, places] = CROSSING
 
-    def _move_on(self, rows: Indices, places: Indices, rival: Indices, beyond: Numbers) -> None:
+    def _check(self, rows: Indices, places: Indices) -> None:
+        """Settle crossings after which the rule is the strongest; the others move on to where it overtakes again."""
+        rival, done = self._in_the_way(rows, places, self.bound[rows, places])
+        self.state[rows[done], places[done]] = SETTLED
+        rows, places = rows[~done], places[~done]
+        self._cross(rows, places, rival[~done], self.bound[rows, places])
+
+    def _cross(self, rows: Indices, places: Indices, rival: Indices, beyond: Numbers) -> None:
         i, sign = self._direction(places)
         q, delta, v = self._gap(rows, i, rival)
         self.bound[rows, places] = first_crossing(q, delta, v, beyond, sign)

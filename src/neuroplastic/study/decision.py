@@ -1,80 +1,96 @@
-"""The rules behind one decision of a neuro-fuzzy agent, as text."""
+"""The rules behind one decision of a neuro-fuzzy agent, as text: values, rules of both heads, and where it looked."""
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ..doom.scenarios import scenario
 from ..network.dueling import DuelingNetwork
-from ..network.hierarchy import Hierarchy
-from ..network.nfn import NeuroFuzzyNetwork
+from ..network.encoder import FEATURES, PICTURE
+from ..rules.explanation import Explanation
+from ..rules.explanation_text import alternative_line, percent, premises_text, rules_behind
+from ..rules.regions import PictureExplanation, explain_picture
 from .configuration import RunConfig
 
 RULES_SHOWN = 3
-PREMISES_SHOWN = 4
+# The encoder's features are planes of CELLS x CELLS cells, flattened.
+CELLS = 10
 
 
-@torch.no_grad()
 def explain_decision(config: RunConfig, network: DuelingNetwork, picture: NDArray[np.uint8]) -> str:
-    """Which rules of the advantage network fired for a picture, how much each counted, and what set them apart."""
-    head = network.advantage
-    assert isinstance(head, Hierarchy)
-    level, game = head.levels[0], scenario(config.scenario)
-    features = network.encoder(torch.from_numpy(picture[None]))
-    values = network(torch.from_numpy(picture[None]))[0]
-    names = [" + ".join(game.pressed(a)).lower().replace("_", " ") or "nothing" for a in range(len(values))]
-    chosen = int(values.argmax())
-    firing = level.firing(features)[0]
-    order = firing.argsort(descending=True)
-    fired = int((firing > 0).sum())
-    lines = [
-        f"decision: {names[chosen]} (value {values[chosen]:.3f}; next best {float(values.topk(2).values[1]):.3f})"
-    ]
-    lines.append(f"{fired} of {level.rules} rules fired; the strongest:")
-    for place, rule in enumerate(order[:RULES_SHOWN].tolist()):
-        if firing[rule] <= 0:
-            break
-        rival = int(order[place + 1]) if level.rules > 1 else rule
-        premises = _premises(level, features[0], rule, rival)
-        lines.append(f"  rule {rule} ({float(firing[rule]):.0%} of the decision): IF {premises}")
-        if len(head.levels) == 1:
-            shares = _shares(level, features, rule)
-            best = int(shares.argmax())
-            lines.append(
-                f"    THEN advantage of '{names[best]}' {float(shares[best] - shares.mean()):+.3f} over the mean action"
-            )
+    """Which rules of the advantage network fired for a picture, how much each counted, and where they looked.
+
+    Where captum is not installed, the regions of the picture are left out.
+    """
+    looks = importlib.util.find_spec("captum") is not None
+    explained = decision(config, network, picture, method="cells" if looks else None)
+    order = np.argsort(-explained.values, kind="stable")
+    chosen = explained.action
+    runner_up = f"; next best {explained.values[order[1]]:.3f}" if len(order) > 1 else ""
+    lines = [f"decision: {explained.action_name} (value {explained.values[chosen]:.3f}{runner_up})"]
+    lines += _rules(explained)
+    if explained.heat is not None:
+        lines.append(_where(explained))
     return "\n".join(lines)
 
 
-def _premises(level: NeuroFuzzyNetwork, features: Tensor, rule: int, rival: int) -> str:
-    """The premises that speak most for this rule and against the next one, of all it has."""
-    premises = level.premises()
-    attributes = torch.arange(level.in_features)
-    reach = []
-    for number in (rule, rival):
-        term = premises[number]
-        distance = (features - level.centers[attributes, term]) / level.widths[attributes, term]
-        reach.append(torch.exp(-0.5 * distance.square()))
-    deciding = (reach[0] - reach[1]).topk(min(PREMISES_SHOWN, level.in_features)).indices.tolist()
-    parts = [
-        f"feature {_place(i)} is about {float(level.centers[i, premises[rule, i]]):.2f} (is {float(features[i]):.2f})"
-        for i in deciding
-    ]
-    return " AND ".join(parts) + f" AND {level.in_features - len(deciding)} more"
+def decision(
+    config: RunConfig, network: DuelingNetwork, picture: NDArray[np.uint8], *, method: str | None = "cells"
+) -> PictureExplanation:
+    """The decision on a picture with the scenario's actions and the encoder's cells by name."""
+    return explain_picture(
+        network, picture, method=method, feature_names=feature_names(), action_names=action_names(config)
+    )
 
 
-def _place(feature: int) -> str:
-    """Channel, row and column of a feature of the encoder's 16 x 10 x 10 output."""
-    channel, rest = divmod(feature, 100)
-    return f"{channel} at row {rest // 10}, column {rest % 10}"
+def action_names(config: RunConfig) -> list[str]:
+    """What each action presses, in words."""
+    game = scenario(config.scenario)
+    actions = range(game.action_count)
+    return [" + ".join(game.pressed(a)).lower().replace("_", " ") or "nothing" for a in actions]
 
 
-def _shares(level: NeuroFuzzyNetwork, features: Tensor, rule: int) -> Tensor:
-    """What the rule alone would decide, (outputs,)."""
-    alone = torch.zeros(1, level.rules)
-    alone[0, rule] = 1.0
-    decided: Tensor = level.consequent(features, alone, 0)
-    return decided[0]
+def feature_names() -> list[str]:
+    """Plane, row and column of every feature of the encoder."""
+    places = (divmod(rest, CELLS) for rest in range(CELLS * CELLS))
+    cells = [f"row {row + 1} column {column + 1}" for row, column in places]
+    return [f"plane {plane + 1} {cell}" for plane in range(FEATURES // len(cells)) for cell in cells]
+
+
+def _rules(explained: PictureExplanation) -> list[str]:
+    top: Explanation = explained.advantage
+    case = top[0]
+    if top.below is not None:
+        return rules_behind(case, explained.action)
+    fired = len(case.fired)
+    told = "here are all of them" if fired <= RULES_SHOWN else f"the {RULES_SHOWN} strongest"
+    lines = [f"{fired} of {len(case.rules)} rules fired; {told}:"]
+    over_mean = case.shares - case.shares.mean(axis=1, keepdims=True)
+    for place, rule in enumerate(case.fired[:RULES_SHOWN].tolist()):
+        rival = case.alternative if place == 0 else case.strongest
+        best = int(over_mean[place].argmax())
+        lines.append(
+            f"  rule {rule + 1} ({percent(case.firing[place])} of the decision): IF {premises_text(case, rule, rival)}"
+        )
+        lines.append(
+            f"    THEN {over_mean[place, explained.action]:+.3f} for '{explained.action_name}' over the mean action"
+            + ("" if best == explained.action else f"; most for '{case.rules.outputs[best].name}'")
+        )
+    return [*lines, alternative_line(case)]
+
+
+def _where(explained: PictureExplanation) -> str:
+    top, left, bottom, right = explained.region()
+    words = (
+        _side((top + bottom) / 2 / PICTURE[0], "upper", "lower"),
+        _side((left + right) / 2 / PICTURE[1], "left", "right"),
+    )
+    place = " ".join(word for word in words if word) or "middle"
+    return f"looked most at rows {top} to {bottom}, columns {left} to {right} of the picture ({place})"
+
+
+def _side(part: float, low: str, high: str) -> str:
+    return low if part < 1 / 3 else high if part > 2 / 3 else ""

@@ -1,0 +1,230 @@
+"""Which regions of a picture carry a decision of rules behind an encoder, by captum's attributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ..errors import ConfigError, InputError, NeuroplasticError, choose
+from ..network.dueling import DuelingNetwork
+from ..network.hierarchy import Hierarchy
+from ..network.nfn import NeuroFuzzyNetwork
+from .explaining import Explainer, evaluating, numbers
+from .explanation import Explanation
+from .rule_base import Numbers
+
+METHODS = ("cells", "grad_cam", "integrated_gradients", "occlusion")
+ABOUT = ("action", "rule")
+# Occlusion: side and step, in pixels, of the square that hides a part of the picture.
+PATCH, STRIDE = 12, 6
+# Integrated gradients: points on the way from the dark picture.
+STEPS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class PictureExplanation:
+    """One decision on a picture: the values, the rules of the heads, and where in the picture it comes from.
+
+    `values[a] = value.output + advantage.output[a] - mean advantage`; `parts` says the same rule by rule.
+    """
+
+    picture: NDArray[np.uint8]
+    """(H, W, 3)"""
+    values: Numbers
+    """(A,): of the actions, as the network gives them"""
+    action: int
+    """the action that is explained"""
+    value: Explanation | None
+    """rules of the value head; None for a head without rules"""
+    advantage: Explanation
+    """rules of the advantage head"""
+    heat: Numbers | None
+    """(H, W): how much each place spoke for the target; above 0 for, below 0 against"""
+    target: str
+    """what the heat is about, in words"""
+    method: str | None
+
+    def __post_init__(self) -> None:
+        for array in (self.picture, self.values, self.heat):
+            if array is not None:
+                array.setflags(write=False)
+
+    @property
+    def action_name(self) -> str:
+        """The name of the action that is explained."""
+        return self.advantage.rules.outputs[self.action].name
+
+    def parts(self) -> list[tuple[str, int, float]]:
+        """(head, rule, part) of every fired rule; with a value head of rules they add up to the action's value.
+
+        A rule of the advantage head counts with what it gives the action over what it gives the mean action.
+        """
+        found = []
+        if self.value is not None:
+            case = self.value[0]
+            found += [("value", int(r), float(s[0])) for r, s in zip(case.fired, case.shares, strict=True)]
+        case = self.advantage[0]
+        over_mean = case.shares[:, self.action] - case.shares.mean(axis=1)
+        found += [("advantage", int(r), float(s)) for r, s in zip(case.fired, over_mean, strict=True)]
+        return found
+
+    def region(self) -> tuple[int, int, int, int]:
+        """Top, left, bottom and right (exclusive) of the square of an eighth of the picture that is hottest."""
+        if self.heat is None:
+            raise NeuroplasticError("this picture was explained without a heat map; give a method")
+        height, width = self.heat.shape
+        side = max(1, min(height, width) // 8)
+        padded = np.pad(np.maximum(self.heat, 0).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+        sums = padded[side:, side:] - padded[:-side, side:] - padded[side:, :-side] + padded[:-side, :-side]
+        top, left = (int(i) for i in np.unravel_index(sums.argmax(), sums.shape))
+        return top, left, top + side, left + side
+
+
+def explain_picture(
+    network: DuelingNetwork,
+    picture: NDArray[np.uint8] | Tensor,
+    *,
+    about: str = "action",
+    action: int | None = None,
+    rule: int | None = None,
+    method: str | None = "cells",
+    feature_names: Sequence[str] | None = None,
+    action_names: Sequence[str] | None = None,
+) -> PictureExplanation:
+    """Explain the network's decision on one picture (H, W, 3): by rules, and by where in it the reasons lie.
+
+    The heat map tells what speaks for `about='action'` (default: the chosen one), its value over the mean of the
+    actions, or for `about='rule'` (default: the strongest of the advantage head's first level), its lead over the
+    other rules in log-firing. `method` is 'cells' (gradient times activation of each cell of the last convolution:
+    fast, coarse), 'grad_cam' (the same with each plane's mean gradient), 'integrated_gradients' (by the pixel; adds
+    up to the target's change from the dark picture) or 'occlusion' (what hiding a patch changes).
+    Needs captum; `method=None` gives no heat map and needs nothing.
+    """
+    if method is not None:
+        choose("method", method, METHODS)
+    choose("about", about, ABOUT)
+    head = network.advantage
+    if not isinstance(head, (Hierarchy, NeuroFuzzyNetwork)):
+        raise ConfigError(
+            f"the advantage head must be neuro-fuzzy to be explained, got {type(head).__name__}"
+        )
+    pixels = _pixels(picture)
+    device = next(network.parameters()).device
+    with evaluating(network), torch.no_grad():
+        features = network.encoder(pixels.to(device))
+        values = numbers(network(pixels.to(device)))[0]
+    advantage = Explainer(head, feature_names=feature_names, output_names=action_names)(features)
+    value = None
+    if isinstance(network.value, (Hierarchy, NeuroFuzzyNetwork)):
+        value = Explainer(network.value, feature_names=feature_names, output_names=["value"])(features)
+    action = _index("action", action, len(values), int(values.argmax()))
+    first = head.levels[0] if isinstance(head, Hierarchy) else head
+    rule = _index("rule", rule, first.rules, int(advantage.levels[0].strongest[0]))
+    name = advantage.rules.outputs[action].name
+    target: Callable[[Tensor], Tensor]
+    if about == "action":
+        target, words = _over_the_mean(head, action), f"the value of {name} over the mean action"
+    else:
+        target, words = (
+            _over_the_mean(first.log_firing, rule),
+            f"the log-firing of rule {rule + 1} over the mean",
+        )
+    heat = None if method is None else _heat(network.encoder, target, pixels.to(device), method)
+    return PictureExplanation(pixels[0].numpy().copy(), values, action, value, advantage, heat, words, method)
+
+
+def _pixels(picture: NDArray[np.uint8] | Tensor) -> Tensor:
+    tensor = torch.as_tensor(np.array(picture) if isinstance(picture, np.ndarray) else picture).detach().cpu()
+    if tensor.dim() != 3 or tensor.shape[2] != 3:
+        raise InputError(f"picture must be one picture of shape (H, W, 3), got {tuple(tensor.shape)}")
+    return tensor.unsqueeze(0)
+
+
+def _index(kind: str, given: int | None, count: int, default: int) -> int:
+    if given is None:
+        return default
+    if isinstance(given, bool) or not 0 <= given < count:
+        raise InputError(f"{kind} must be one of the {count} there are, counted from 0, got {given!r}")
+    return int(given)
+
+
+def _over_the_mean(numbers_of: Callable[[Tensor], Tensor], index: int) -> Callable[[Tensor], Tensor]:
+    """One column of what features (B, D) give, over the mean of all columns, (B,)."""
+
+    def target(features: Tensor) -> Tensor:
+        columns = numbers_of(features)
+        return columns[:, index] - columns.mean(dim=1)
+
+    return target
+
+
+def _heat(encoder: nn.Module, target: Callable[[Tensor], Tensor], pixels: Tensor, method: str) -> Numbers:
+    """Attribution of the target to every pixel, (H, W); colours are added up."""
+    attr = _captum()
+
+    def forward(pictures: Tensor) -> Tensor:
+        return target(encoder(pictures))
+
+    with evaluating(encoder), torch.enable_grad():
+        x = pixels.float()
+        if method in ("cells", "grad_cam"):
+            kind = attr.LayerGradientXActivation if method == "cells" else attr.LayerGradCam
+            planes = numbers(kind(forward, _last_planes(encoder)).attribute(x))[0]
+            return _on_pixels(planes.sum(axis=0), encoder, tuple(pixels.shape[1:3]))
+        if method == "integrated_gradients":
+            found = attr.IntegratedGradients(forward).attribute(x, n_steps=STEPS, internal_batch_size=8)
+        else:
+            shown = x.mean(dim=(1, 2), keepdim=True).expand_as(x)  # the hidden part takes the mean colour
+            patch = (PATCH, PATCH, 3)
+            found = attr.Occlusion(forward).attribute(
+                x, sliding_window_shapes=patch, strides=(STRIDE, STRIDE, 3), baselines=shown
+            )
+        heat: Numbers = numbers(found)[0].sum(axis=2)
+        return heat
+
+
+def _last_planes(encoder: nn.Module) -> nn.Module:
+    """The last module of the encoder that gives planes: its last batch norm or convolution."""
+    layers = [part for part in encoder.modules() if isinstance(part, (nn.BatchNorm2d, nn.Conv2d))]
+    if not layers:
+        raise ConfigError(
+            "methods 'cells' and 'grad_cam' need an encoder with convolutions; use 'integrated_gradients'"
+        )
+    return layers[-1]
+
+
+def _on_pixels(cells: Numbers, encoder: nn.Module, size: tuple[int, ...]) -> Numbers:
+    """Cells of the last convolution laid over the picture: each where the middle of what it sees is, linear between.
+
+    Stretching the cells over the whole picture would misplace them: convolutions without padding never look at its
+    rim with their middle. Beyond the outermost middles their values go on.
+    """
+    heat = cells
+    for axis in (0, 1):
+        middle, stride = 0.0, 1.0
+        for part in encoder.modules():
+            if isinstance(part, nn.Conv2d):
+                reach, padding = part.dilation[axis] * (part.kernel_size[axis] - 1), part.padding[axis]
+                middle += stride * (reach / 2 - (padding if isinstance(padding, int) else reach / 2))
+                stride *= part.stride[axis]
+        middles = middle + stride * np.arange(cells.shape[axis])
+        heat = np.apply_along_axis(
+            lambda line, at=middles, n=size[axis]: np.interp(np.arange(n), at, line), axis, heat
+        )
+    return heat
+
+
+def _captum() -> Any:
+    try:
+        from captum import attr
+    except ImportError as error:
+        raise NeuroplasticError(
+            "explaining pictures needs captum: pip install 'neuroplastic[rules]'"
+        ) from error
+    return attr
