@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import NeuroplasticError
-from . import play, study, train
+from . import play, report, study, train
 
 
 def parser() -> argparse.ArgumentParser:
@@ -23,6 +23,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_to(commands)
     play.add_to(commands)
     study.add_to(commands)
+    report.add_to(commands)
     return root
 
 

@@ -1,0 +1,29 @@
+"""The paper's tables and figures as one self-contained page, from your studies or from its printed tables."""
+
+from __future__ import annotations
+
+try:
+    import jinja2 as _jinja2  # noqa: F401
+    import matplotlib as _matplotlib  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        f"neuroplastic.report needs Jinja2 and matplotlib ({error}); "
+        "install them with: pip install 'neuroplastic[study]'"
+    ) from error
+
+from .document import Cell, Figure, Report, Section, Table
+from .folder import ReportExistsError, write_report
+from .from_paper import paper_report
+from .from_studies import study_report
+
+__all__ = [
+    "Cell",
+    "Figure",
+    "Report",
+    "ReportExistsError",
+    "Section",
+    "Table",
+    "paper_report",
+    "study_report",
+    "write_report",
+]

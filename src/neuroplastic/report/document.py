@@ -1,0 +1,99 @@
+"""What a report is made of: sections of tables and figures, each with a line on how to read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+EQUAL, DIFFERS, SLIP = "equal", "differs", "slip"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A heading as text and as LaTeX."""
+
+    text: str
+    latex: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of a table."""
+
+    text: str
+    bold: bool = False
+    highlighted: bool = False
+    """among what explains 90 %"""
+    shade: float = 0.0
+    """0 (white) to 1 (black)"""
+    mark: str = ""
+    """'equal', 'differs' or 'slip' where a printed number was recomputed"""
+    note: str = ""
+    """shown small beside it"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; `key` names its LaTeX file. A rule is drawn above each row whose number is in `breaks`."""
+
+    key: str
+    caption: str
+    how_to_read: str
+    header: tuple[Symbol | str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    breaks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, drawn; `key` names its files."""
+
+    key: str
+    caption: str
+    how_to_read: str
+    png: bytes = field(repr=False)
+    svg: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with tables, figures, and notes on what could not be made or was found."""
+
+    title: str
+    parts: tuple[Table | Figure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables."""
+        return tuple(part for part in self.parts if isinstance(part, Table))
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Its figures."""
+        return tuple(part for part in self.parts if isinstance(part, Figure))
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole page."""
+
+    title: str
+    summary: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def marks(self) -> dict[str, int]:
+        """How many recomputed numbers are equal, differ, or are slips."""
+        counts = {EQUAL: 0, DIFFERS: 0, SLIP: 0}
+        for section in self.sections:
+            for table in section.tables:
+                for row in table.rows:
+                    for cell in row:
+                        if cell.mark:
+                            counts[cell.mark] += 1
+        return counts
+
+
+def text_cells(*texts: str) -> tuple[Cell, ...]:
+    """A row of plain entries."""
+    return tuple(Cell(text) for text in texts)
