@@ -121,10 +121,9 @@ def similarity(variable: Variable) -> Numbers:
     centers = np.array([term.center for term in variable.terms], dtype=np.float64)
     widths = np.array([term.width for term in variable.terms], dtype=np.float64)
     # In units of the widest set, so that squares neither overflow nor vanish.
-    unit = widths.max()
-    centers, widths = centers / unit, widths / unit
-    squares = np.add.outer(widths**2, widths**2)
     with np.errstate(all="ignore"):
+        centers, widths = centers / widths.max(), widths / widths.max()
+        squares = np.add.outer(widths**2, widths**2)
         distance = np.subtract.outer(centers, centers) ** 2 / (2 * squares)
         alike: Numbers = np.sqrt(2 * np.multiply.outer(widths, widths) / squares) * np.exp(-distance)
     alike = np.nan_to_num(alike)  # sets too narrow to be told apart in these units
