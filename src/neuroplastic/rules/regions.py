@@ -104,7 +104,8 @@ def explain_picture(
     other rules in log-firing. `method` is 'cells' (gradient times activation of each cell of the last convolution:
     fast, coarse), 'grad_cam' (the same with each plane's mean gradient), 'integrated_gradients' (by the pixel; adds
     up to the target's change from the dark picture) or 'occlusion' (what hiding a patch changes).
-    Needs captum; `method=None` gives no heat map and needs nothing.
+    A rule that fires alone and decides a constant leaves the value no gradient: ask about the rule. Needs captum;
+    `method=None` gives no heat map and needs nothing.
     """
     if method is not None:
         choose("method", method, METHODS)

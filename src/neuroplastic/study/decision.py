@@ -27,22 +27,35 @@ def explain_decision(config: RunConfig, network: DuelingNetwork, picture: NDArra
     """
     looks = importlib.util.find_spec("captum") is not None
     explained = decision(config, network, picture, method="cells" if looks else None)
+    if explained.heat is not None and not explained.heat.max() > 0:
+        # A rule that fires alone and decides a constant leaves no gradient of the value; its own firing has one.
+        explained = decision(config, network, picture, about="rule")
     order = np.argsort(-explained.values, kind="stable")
     chosen = explained.action
     runner_up = f"; next best {explained.values[order[1]]:.3f}" if len(order) > 1 else ""
     lines = [f"decision: {explained.action_name} (value {explained.values[chosen]:.3f}{runner_up})"]
     lines += _rules(explained)
-    if explained.heat is not None:
+    if explained.heat is not None and explained.heat.max() > 0:
         lines.append(_where(explained))
     return "\n".join(lines)
 
 
 def decision(
-    config: RunConfig, network: DuelingNetwork, picture: NDArray[np.uint8], *, method: str | None = "cells"
+    config: RunConfig,
+    network: DuelingNetwork,
+    picture: NDArray[np.uint8],
+    *,
+    about: str = "action",
+    method: str | None = "cells",
 ) -> PictureExplanation:
     """The decision on a picture with the scenario's actions and the encoder's cells by name."""
     return explain_picture(
-        network, picture, method=method, feature_names=feature_names(), action_names=action_names(config)
+        network,
+        picture,
+        about=about,
+        method=method,
+        feature_names=feature_names(),
+        action_names=action_names(config),
     )
 
 
@@ -57,7 +70,7 @@ def feature_names() -> list[str]:
     """Plane, row and column of every feature of the encoder."""
     places = (divmod(rest, CELLS) for rest in range(CELLS * CELLS))
     cells = [f"row {row + 1} column {column + 1}" for row, column in places]
-    return [f"plane {plane + 1} {cell}" for plane in range(FEATURES // len(cells)) for cell in cells]
+    return [f"feature {plane + 1} {cell}" for plane in range(FEATURES // len(cells)) for cell in cells]
 
 
 def _rules(explained: PictureExplanation) -> list[str]:
@@ -76,7 +89,7 @@ def _rules(explained: PictureExplanation) -> list[str]:
             f"  rule {rule + 1} ({percent(case.firing[place])} of the decision): IF {premises_text(case, rule, rival)}"
         )
         lines.append(
-            f"    THEN {over_mean[place, explained.action]:+.3f} for '{explained.action_name}' over the mean action"
+            f"    THEN advantage of '{explained.action_name}' {over_mean[place, explained.action]:+.3f} over the mean action"
             + ("" if best == explained.action else f"; most for '{case.rules.outputs[best].name}'")
         )
     return [*lines, alternative_line(case)]
@@ -89,7 +102,10 @@ def _where(explained: PictureExplanation) -> str:
         _side((left + right) / 2 / PICTURE[1], "left", "right"),
     )
     place = " ".join(word for word in words if word) or "middle"
-    return f"looked most at rows {top} to {bottom}, columns {left} to {right} of the picture ({place})"
+    return (
+        f"looked most at rows {top} to {bottom}, columns {left} to {right} of the picture ({place}), "
+        f"for {explained.target}"
+    )
 
 
 def _side(part: float, low: str, high: str) -> str:
