@@ -6,6 +6,8 @@
 is an ordinary PyTorch module. See the README for the rest.
 """
 
+from importlib import import_module
+
 from .errors import CapacityWarning, ConfigError, InputError, NeuroplasticError
 from .fuzzy.firing import Firing
 from .fuzzy.selection import Selection
@@ -20,6 +22,8 @@ from .rules.explanation import Explanation
 from .rules.json_form import RuleJSONError
 from .rules.reading import rule_base, rule_bases
 from .rules.rule_base import RuleBase, Term, Variable
+from .rules.simplification_report import SimplificationReport, Simplified
+from .rules.simplifying import simplify
 from .rules.standards import StandardError, export, import_rules
 from .rules.tokens import RuleSyntaxError
 
@@ -38,13 +42,17 @@ __all__ = [
     "InputError",
     "LowRank",
     "Mamdani",
+    "NeuroFuzzyClassifier",
     "NeuroFuzzyNetwork",
+    "NeuroFuzzyRegressor",
     "Neurogenesis",
     "NeuroplasticError",
     "RuleBase",
     "RuleJSONError",
     "RuleSyntaxError",
     "Selection",
+    "SimplificationReport",
+    "Simplified",
     "StandardError",
     "StorageError",
     "Term",
@@ -57,4 +65,21 @@ __all__ = [
     "rule_base",
     "rule_bases",
     "save",
+    "simplify",
 ]
+
+# These need an optional package, so they are imported when they are first asked for.
+_LATE = {
+    "NeuroFuzzyClassifier": "learn.estimators",
+    "NeuroFuzzyRegressor": "learn.estimators",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_LATE[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
