@@ -7,6 +7,7 @@ is an ordinary PyTorch module. See the README for the rest.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from .errors import CapacityWarning, ConfigError, InputError, NeuroplasticError
 from .fuzzy.firing import Firing
@@ -26,6 +27,9 @@ from .rules.simplification_report import SimplificationReport, Simplified
 from .rules.simplifying import simplify
 from .rules.standards import StandardError, export, import_rules
 from .rules.tokens import RuleSyntaxError
+
+if TYPE_CHECKING:
+    from .learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 
 __version__ = "0.1.0"
 

@@ -1,0 +1,300 @@
+"""What the neuro-fuzzy classifier and regressor share: parameters, fitting, reading."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from torch import Tensor
+
+from ...errors import CapacityWarning, ConfigError, at_least
+from ...fuzzy.firing import Firing
+from ...fuzzy.selection import Selection
+from ...network.consequents import Affine
+from ...network.neurogenesis import Birth, Neurogenesis
+from ...network.nfn import NeuroFuzzyNetwork
+from ...rules.reading import rule_base
+from ...rules.rule_base import RuleBase
+from .naming import readable
+from .rows import Numbers, Rows, location_and_scale
+from .start import place_first_rules, place_first_sets, start_linear
+from .training import Plan, Tensors, optimizer_for, step, train
+
+if TYPE_CHECKING:
+    from ...rules.explanation import Explanation
+
+# Fewer rows than this are all trained on: a tenth of them would say too little about when to stop.
+LEAST_ROWS_TO_HOLD_OUT = 500
+PASSES, LEAST_UPDATES, MOST_UPDATES = 60, 300, 1500
+
+
+class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
+    """Common part; see the classifier and the regressor."""
+
+    network_: NeuroFuzzyNetwork
+    n_features_in_: int
+    n_iter_: int
+    _optimizer: torch.optim.Optimizer | None = None
+
+    def __init__(
+        self,
+        rules: int = 30,
+        *,
+        terms: int = 5,
+        max_terms: int = 8,
+        alpha: float = 1.0,
+        growth: float | None = 0.05,
+        ridge: float = 1.0,
+        shrinkage: float = 1.0,
+        learning_rate: float = 0.02,
+        max_updates: int | None = None,
+        batch_size: int = 256,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        patience: int = 10,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.rules = rules
+        self.terms = terms
+        self.max_terms = max_terms
+        self.alpha = alpha
+        self.growth = growth
+        self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.learning_rate = learning_rate
+        self.max_updates = max_updates
+        self.batch_size = batch_size
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # What a kind of estimator adds.
+
+    _labels: bool
+    """Whether targets are class numbers."""
+
+    def _check_targets(self, y: Any, *, first: bool) -> Numbers:
+        """Targets (N, O), or class numbers (N, 1); learns classes or the shape of y if this is the first call."""
+        raise NotImplementedError
+
+    def _outputs(self) -> int:
+        """Outputs of the network."""
+        raise NotImplementedError
+
+    def _output_names(self) -> list[str]:
+        """Names of the outputs in rules and explanations."""
+        raise NotImplementedError
+
+    def _output_scaler(self) -> tuple[Numbers, Numbers] | None:
+        """Offset and scale of the targets; None where they are not scaled."""
+        return None
+
+    def _learn_scale(self, y: Numbers, weight: Numbers) -> None:
+        """Learn offset and scale of the targets, where they are scaled."""
+
+    def _linear(self, rows: Rows) -> tuple[Numbers, Numbers]:
+        """The linear solution that all rules start from: weights (O, D) and biases (O,)."""
+        raise NotImplementedError
+
+    def _loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Loss of each row, (B,)."""
+        raise NotImplementedError
+
+    # Fitting.
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Any:
+        """Learn from X (N, D) and y; with `warm_start`, go on from the network there is."""
+        self._check_parameters()
+        again = bool(self.warm_start) and hasattr(self, "network_")
+        rows = self._rows(X, y, sample_weight, first=not again)
+        rng = check_random_state(self.random_state)
+        if not again:
+            self._begin(rows, rng)
+        train_rows, held_out = self._split(self._seen(rows), rng)
+        net = self.network_.float()
+        history = train(
+            net,
+            Tensors(net, train_rows, labels=self._labels),
+            None if held_out is None else Tensors(net, held_out, labels=self._labels),
+            self._loss,
+            self._plan(len(train_rows)),
+            rng=rng,
+            verbose=bool(self.verbose),
+        )
+        self._settle(history.updates)
+        self.history_ = history
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Any:
+        """One pass over these rows. The first call also sets scale, sets and rules: let it be a fair sample."""
+        self._check_parameters()
+        first = not hasattr(self, "network_")
+        rows = self._rows(X, y, sample_weight, first=first)
+        if not first and not len(rows):
+            return self
+        rng = check_random_state(self.random_state)
+        if first:
+            self._begin(rows, rng)
+        net = self.network_
+        optimizer = self._optimizer = self._optimizer or optimizer_for(net, self.learning_rate)
+        data = Tensors(net, self._seen(rows), labels=self._labels)
+        plan, net = self._plan(len(rows)), net.train()
+        batches = data.batches(plan.batch_size, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CapacityWarning)
+            for _ in range(math.ceil(len(data) / plan.batch_size)):
+                step(net, optimizer, self._loss, data, next(batches), plan)
+        net.eval()
+        self.n_iter_ = (0 if first else self.n_iter_) + 1
+        return self
+
+    def _check_parameters(self) -> None:
+        at_least("rules", _whole(self.rules), 1)
+        at_least("terms", _whole(self.terms), 1)
+        at_least("max_terms", _whole(self.max_terms), self.terms)
+        at_least("batch_size", _whole(self.batch_size), 1)
+        at_least("patience", _whole(self.patience), 1)
+        if self.max_updates is not None:
+            at_least("max_updates", _whole(self.max_updates), 1)
+        for name, value in (("ridge", self.ridge), ("shrinkage", self.shrinkage)):
+            if not 0 <= value < math.inf:
+                raise ConfigError(f"{name} must be at least 0, got {value!r}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ConfigError(f"learning_rate must be above 0, got {self.learning_rate!r}")
+        if not 0 < self.validation_fraction < 1:
+            raise ConfigError(
+                f"validation_fraction must lie between 0 and 1, got {self.validation_fraction!r}"
+            )
+        if self.early_stopping not in (True, False, "auto"):
+            raise ConfigError(f"early_stopping must be True, False or 'auto', got {self.early_stopping!r}")
+
+    def _rows(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool) -> Rows:
+        """The data checked and merged, in raw units."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=first,
+            dtype=np.float64,
+            multi_output=not self._labels,
+            y_numeric=not self._labels,
+        )
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        present = weight > 0
+        return Rows.of(X[present], self._check_targets(y[present], first=first), weight[present])
+
+    def _begin(self, rows: Rows, rng: np.random.RandomState) -> None:
+        """Learn the scales, and make the network: sets at quantiles, rules at clusters, one linear solution."""
+        self.offset_, self.scale_ = location_and_scale(rows.x, rows.weight)
+        self._learn_scale(rows.y, rows.weight)
+        seen, seed = self._seen(rows), int(rng.randint(2**31 - 1))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            net = NeuroFuzzyNetwork(
+                self.n_features_in_,
+                self._outputs(),
+                int(self.rules),
+                terms=1,
+                max_terms=int(self.max_terms),
+                selection=Selection(estimator="ste"),
+                firing=Firing(alpha=self.alpha),
+                consequent=Affine(init="zeros"),
+                neurogenesis=None if not self.growth else Neurogenesis(epsilon=self.growth),
+            )
+            place_first_sets(net, seen, int(self.terms))
+            place_first_rules(net, seen, seed)
+        start_linear(net, *self._linear(seen))
+        self.network_, self._optimizer = net.double().eval(), None
+
+    def _seen(self, rows: Rows) -> Rows:
+        """Rows as the network sees them."""
+        scaler = self._output_scaler()
+        y = rows.y if scaler is None else (rows.y - scaler[0]) / scaler[1]
+        return Rows((rows.x - self.offset_) / self.scale_, y, rows.weight)
+
+    def _split(self, rows: Rows, rng: np.random.RandomState) -> tuple[Rows, Rows | None]:
+        """Rows to train on and rows to hold out; classes are held out in proportion."""
+        enough = len(rows) >= LEAST_ROWS_TO_HOLD_OUT
+        if self.early_stopping is False or (self.early_stopping == "auto" and not enough) or len(rows) < 2:
+            return rows, None
+        order = rng.permutation(len(rows))
+        if self._labels:  # stable: within a class the order stays random
+            order = order[np.argsort(rows.y[order, 0], kind="stable")]
+        every = max(2, round(1 / self.validation_fraction))
+        held_out = np.arange(len(rows)) % every == every - 1
+        return rows.part(order[~held_out]), rows.part(order[held_out])
+
+    def _plan(self, rows: int) -> Plan:
+        batch = min(int(self.batch_size), rows)
+        updates = min(max(PASSES * math.ceil(rows / batch), LEAST_UPDATES), MOST_UPDATES)
+        return Plan(
+            updates=int(self.max_updates) if self.max_updates is not None else updates,
+            batch_size=batch,
+            learning_rate=self.learning_rate,
+            ridge=self.ridge,
+            shrinkage=self.shrinkage,
+            patience=int(self.patience),
+        )
+
+    def _settle(self, updates: int) -> None:
+        """Double precision from here on, so that a row's output does not depend on the rows beside it."""
+        self.network_, self._optimizer = self.network_.double().eval(), None
+        self.n_iter_ = updates
+
+    # Using.
+
+    def _outputs_of(self, X: Any) -> Numbers:
+        """The network's outputs of X in raw units, (N, O), not yet scaled back."""
+        check_is_fitted(self, "network_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        with torch.no_grad():
+            outputs: Numbers = self.network_(torch.from_numpy((X - self.offset_) / self.scale_)).numpy()
+        return outputs
+
+    @property
+    def rules_(self) -> RuleBase:
+        """The rules in raw units, with the columns' names and, for classes, theirs."""
+        check_is_fitted(self, "network_")
+        return rule_base(self.network_, **self._names_and_scales())
+
+    @property
+    def births_(self) -> list[Birth]:
+        """The fuzzy sets born in training, in the units that the network sees (standardised)."""
+        check_is_fitted(self, "network_")
+        return self.network_.births
+
+    def explain(self, X: Any) -> Explanation:
+        """Which rules made the outputs of X (N, D), and how much each counted; see `npl.explain`."""
+        from ...rules.explaining import explain
+
+        check_is_fitted(self, "network_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return explain(self.network_, X, **self._names_and_scales())
+
+    def _names_and_scales(self) -> dict[str, Any]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{number}" for number in range(1, self.n_features_in_ + 1)]
+        return {
+            "feature_names": readable(names),
+            "output_names": self._output_names(),
+            "scaler": (self.offset_, self.scale_),
+            "output_scaler": self._output_scaler(),
+        }
+
+
+def _whole(value: object) -> object:
+    """NumPy's whole numbers, which a grid search hands over, as Python's."""
+    return int(value) if isinstance(value, np.integer) else value

@@ -1,0 +1,92 @@
+"""A neuro-fuzzy classifier with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+from torch import Tensor
+from torch.nn import functional as F
+
+from ...errors import InputError
+from .base import NeuroFuzzyEstimator
+from .naming import readable
+from .rows import Numbers, Rows
+from .start import logistic_solution
+
+
+class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignore[misc]
+    """Classifies rows of a table by `rules` IF-THEN rules that it learns, with growing fuzzy sets.
+
+    Columns are standardised inside; the first sets lie at quantiles, the first rules at clusters, and all rules
+    start from one logistic regression, from which they part as far as the data support. `rules_` reads the rules
+    in the table's own units, `explain` says which of them made a decision, `births_` which sets were born.
+
+    Rows may repeat or carry weights: both mean the same, exactly. Missing values are refused.
+    """
+
+    _labels = True
+    classes_: NDArray[Any]
+
+    def _check_targets(self, y: Any, *, first: bool) -> Numbers:
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if first:
+            announced = self.__dict__.pop("_announced", None)
+            self.classes_ = np.unique(y) if announced is None else announced
+        place = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        known = self.classes_[place] == y
+        if not np.all(known):
+            raise InputError(
+                f"y must hold only the classes seen first, {self.classes_.tolist()}, got {y[~known][0]!r}; "
+                "name all of them at the first partial_fit by classes="
+            )
+        numbers: Numbers = place.astype(np.float64)[:, None]
+        return numbers
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> NeuroFuzzyClassifier:
+        """Learn on from these rows, one pass. The first call needs all `classes`, and sets scale and first sets."""
+        if not hasattr(self, "network_"):
+            if classes is None:
+                raise InputError("classes must be passed on the first call to partial_fit")
+            self._announced = np.unique(np.asarray(classes))
+        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise InputError(
+                f"classes must be those of the first call, {self.classes_.tolist()}, got {classes!r}"
+            )
+        return self._partial_fit(X, y, sample_weight)  # type: ignore[no-any-return]
+
+    def _outputs(self) -> int:
+        return len(self.classes_)
+
+    def _output_names(self) -> list[str]:
+        return readable(self.classes_.tolist())
+
+    def _linear(self, rows: Rows) -> tuple[Numbers, Numbers]:
+        return logistic_solution(rows, len(self.classes_), max(self.ridge, 1e-6))
+
+    def _loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return F.cross_entropy(outputs, targets, reduction="none")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row, (N,)."""
+        outputs = self._outputs_of(X)
+        chosen: NDArray[Any] = self.classes_[outputs.argmax(axis=1)]
+        return chosen
+
+    def predict_log_proba(self, X: Any) -> Numbers:
+        """Logarithms of the classes' probabilities, (N, K)."""
+        outputs = self._outputs_of(X)
+        shifted = outputs - outputs.max(axis=1, keepdims=True)
+        log: Numbers = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+        return log
+
+    def predict_proba(self, X: Any) -> Numbers:
+        """Probabilities of the classes, (N, K), in the order of `classes_`."""
+        return np.exp(self.predict_log_proba(X))

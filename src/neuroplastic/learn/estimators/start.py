@@ -1,0 +1,91 @@
+"""Where learning starts: fuzzy sets at quantiles, rules at clusters, consequents at the linear solution."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from ...network.antecedent import CROSSING
+from ...network.nfn import NeuroFuzzyNetwork
+from .rows import Numbers, Rows, quantiles
+
+# Sets of a column never start narrower than this share of its deviation.
+LEAST_SPACING = 0.1
+# Logits start as the nearness of a set to the rule's cluster, plus noise of this deviation that breaks ties.
+TIE_BREAK = 0.01
+
+
+def place_first_sets(net: NeuroFuzzyNetwork, rows: Rows, terms: int) -> None:
+    """Put up to `terms` sets per column at its quantiles, or one at each value where it has no more values.
+
+    Widths are such that a set crosses its farther neighbour at membership 0.5.
+    """
+    centers = np.zeros(tuple(net.centers.shape))
+    widths = np.ones_like(centers)
+    mask = np.zeros(centers.shape, dtype=bool)
+    levels = (np.arange(terms) + 0.5) / terms
+    for column, values in enumerate(rows.x.T):
+        found = np.unique(values)
+        if len(found) > terms:
+            found = np.unique(quantiles(values, rows.weight, levels))
+            if len(found) == 1 and terms > 1:  # nearly all values are equal; the others lie to the sides
+                found = np.unique([values.min(), found[0], values.max()])[:terms]
+        gaps = np.diff(found)
+        spacing = np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0)) if len(found) > 1 else np.ones(1)
+        count = len(found)
+        centers[column, :count] = found
+        widths[column, :count] = np.maximum(spacing, LEAST_SPACING) / CROSSING
+        mask[column, :count] = True
+    net.place_sets(*(torch.from_numpy(part) for part in (centers, widths, mask)))
+
+
+def place_first_rules(net: NeuroFuzzyNetwork, rows: Rows, seed: int) -> None:
+    """Let each rule choose the sets nearest to the middle of a cluster of rows; too few rows share clusters out."""
+    clusters = KMeans(min(net.rules, len(rows)), n_init=1, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct inputs than clusters
+        middles = clusters.fit(rows.x, sample_weight=rows.weight).cluster_centers_
+    middles = np.resize(middles, (net.rules, rows.x.shape[1]))
+    with torch.no_grad():
+        away = net.centers.t().unsqueeze(2) - torch.from_numpy(middles.T).to(net.centers)
+        nearness = torch.exp(-0.5 * away.square())
+        net.logits.copy_(nearness + TIE_BREAK * torch.randn_like(nearness))
+
+
+def start_linear(net: NeuroFuzzyNetwork, weight: Numbers, bias: Numbers) -> None:
+    """Give every rule the same affine function, (O, D) and (O,)."""
+    with torch.no_grad():
+        net.weight.copy_(torch.from_numpy(weight).to(net.weight))
+        net.bias.copy_(torch.from_numpy(bias).to(net.bias))
+
+
+def logistic_solution(rows: Rows, classes: int, strength: float) -> tuple[Numbers, Numbers]:
+    """Weights (K, D) and biases (K,) of a regularised logistic regression; zeros for a class without rows."""
+    weight, bias = np.zeros((classes, rows.x.shape[1])), np.zeros(classes)
+    labels = rows.y[:, 0].astype(np.int64)
+    present = np.unique(labels)
+    if len(present) < 2:
+        bias[present] = 1.0
+        return weight, bias
+    model: Any = LogisticRegression(C=1 / strength, max_iter=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a start need not be the end
+        model.fit(rows.x, labels, sample_weight=rows.weight)
+    if len(present) == 2:
+        weight[present] = np.concatenate([-model.coef_, model.coef_]) / 2
+        bias[present] = np.append(-model.intercept_, model.intercept_) / 2
+    else:
+        weight[present], bias[present] = model.coef_, model.intercept_
+    return weight, bias
+
+
+def ridge_solution(rows: Rows, strength: float) -> tuple[Numbers, Numbers]:
+    """Weights (O, D) and biases (O,) of a ridge regression."""
+    model: Any = Ridge(alpha=strength).fit(rows.x, rows.y, sample_weight=rows.weight)
+    return np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)

@@ -1,0 +1,213 @@
+"""Mini-batch training of one network on rows: one-cycle AdamW, averaged weights, a held-out part that says stop."""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from ...errors import CapacityWarning
+from ...network.nfn import NeuroFuzzyNetwork
+from .rows import Rows
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+"""Of outputs (B, O) and targets (B, ...), the loss of each row, (B,)."""
+
+WARM_UP = 0.15
+BETAS = (0.9, 0.99)
+AVERAGE = 0.98
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long, how fast and with how much restraint a network is trained."""
+
+    updates: int = field(metadata={"help": "gradient steps at most"})
+    batch_size: int = field(metadata={"help": "rows of a gradient step"})
+    learning_rate: float = field(metadata={"help": "highest step size of the one cycle"})
+    ridge: float = field(
+        metadata={"help": "penalty on the squared weights that the rules share, as in ridge"}
+    )
+    shrinkage: float = field(
+        metadata={"help": "penalty on the squared differences of rules from what they share"}
+    )
+    check_every: int = field(default=20, metadata={"help": "updates between looks at the held-out part"})
+    patience: int = field(default=10, metadata={"help": "looks without improvement before training stops"})
+    tolerance: float = field(default=1e-4, metadata={"help": "least improvement that counts"})
+
+
+@dataclass
+class History:
+    """What training reports: the loss at every look, and when it stopped."""
+
+    losses: list[float] = field(default_factory=list)
+    held_out: list[float] = field(default_factory=list)
+    updates: int = 0
+
+
+class Tensors:
+    """Rows as tensors of the network's type."""
+
+    def __init__(self, net: NeuroFuzzyNetwork, rows: Rows, *, labels: bool) -> None:
+        self.x = torch.from_numpy(rows.x).to(net.centers.dtype)
+        y = torch.from_numpy(rows.y)
+        self.y = y[:, 0].long() if labels else y.to(net.centers.dtype)
+        self.weight = torch.from_numpy(rows.weight).to(net.centers.dtype)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def batches(self, size: int, rng: np.random.RandomState) -> Iterator[Any]:
+        """Endless mini-batches, each pass over the rows in a new order; a slice where one batch is all rows."""
+        if size >= len(self):
+            while True:
+                yield slice(None)
+        while True:
+            order = torch.from_numpy(rng.permutation(len(self)))
+            yield from (part for part in torch.split(order, size) if len(part) > size // 2)
+
+
+class Average:
+    """Running mean of a network's parameters; sets that are born enter it as they are."""
+
+    def __init__(self, net: NeuroFuzzyNetwork) -> None:
+        self.net = net
+        self.parameters = [parameter.detach() for parameter in net.parameters()]
+        self.means = [parameter.clone() for parameter in self.parameters]
+        self.born = len(net.antecedent.growth.births)
+
+    def update(self) -> None:
+        """Take in the parameters of now."""
+        torch._foreach_lerp_(self.means, self.parameters, 1 - AVERAGE)
+        births = self.net.antecedent.growth.births
+        if len(births) > self.born:
+            own = (self.net.centers, self.net.antecedent.raw_widths, self.net.logits)
+            centers, widths, logits = (self._mean(parameter) for parameter in own)
+            for birth in births[self.born :]:
+                d, t = birth.attribute, birth.term
+                centers[d, t], widths[d, t] = own[0].detach()[d, t], own[1].detach()[d, t]
+                logits[t, d] = own[2].detach()[t, d]
+            self.born = len(births)
+
+    def _mean(self, parameter: Tensor) -> Tensor:
+        return next(
+            mean for mean, own in zip(self.means, self.net.parameters(), strict=True) if own is parameter
+        )
+
+    def swap(self) -> None:
+        """Exchange means and parameters."""
+        for parameter, mean in zip(self.parameters, self.means, strict=True):
+            kept = parameter.clone()
+            parameter.copy_(mean)
+            mean.copy_(kept)
+
+
+def optimizer_for(net: NeuroFuzzyNetwork, learning_rate: float) -> torch.optim.Optimizer:
+    """Adam over all of the network's parameters."""
+    return torch.optim.Adam(net.parameters(), lr=learning_rate, betas=BETAS, fused=True)
+
+
+def penalty(net: NeuroFuzzyNetwork, plan: Plan, total: float) -> Tensor:
+    """`(ridge |mean W|^2 + shrinkage sum_u |W_u - mean W|^2) / (2 total)`; nothing for constant consequents."""
+    weight = getattr(net.consequent, "weight", None)
+    if weight is None:
+        return net.centers.new_zeros(())
+    mean = weight.mean(dim=0)
+    spread = weight.square().sum() - len(weight) * mean.square().sum()
+    value: Tensor = (plan.ridge * mean.square().sum() + plan.shrinkage * spread) / (2 * total)
+    return value
+
+
+def step(
+    net: NeuroFuzzyNetwork,
+    optimizer: torch.optim.Optimizer,
+    loss: Loss,
+    data: Tensors,
+    batch: Any,
+    plan: Plan,
+) -> float:
+    """One gradient step on a batch; the loss it had."""
+    weight = data.weight[batch]
+    fit = (loss(net(data.x[batch]), data.y[batch]) * weight).sum() / weight.sum()
+    total = fit + penalty(net, plan, float(data.weight.sum()))
+    optimizer.zero_grad(set_to_none=True)
+    total.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    return float(total.detach())
+
+
+@torch.no_grad()
+def mean_loss(net: NeuroFuzzyNetwork, loss: Loss, data: Tensors) -> float:
+    """Weighted mean loss in evaluation mode."""
+    net.eval()
+    value = float((loss(net(data.x), data.y) * data.weight).sum() / data.weight.sum())
+    net.train()
+    return value
+
+
+def train(
+    net: NeuroFuzzyNetwork,
+    data: Tensors,
+    held_out: Tensors | None,
+    loss: Loss,
+    plan: Plan,
+    *,
+    rng: np.random.RandomState,
+    verbose: bool,
+) -> History:
+    """Train in place; the network ends with its averaged weights, at the look where they did best if rows are held out.
+
+    Without held-out rows, training stops when the loss on all rows no longer falls.
+    """
+    optimizer = optimizer_for(net, plan.learning_rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, plan.learning_rate, total_steps=plan.updates, pct_start=WARM_UP, div_factor=10
+    )
+    average, history = Average(net), History()
+    best, best_state, waited = math.inf, None, 0
+    batches = data.batches(plan.batch_size, rng)
+    net.train()
+    with (
+        warnings.catch_warnings(),
+        tqdm(total=plan.updates, desc="fitting", unit="update", disable=not verbose) as bar,
+    ):
+        warnings.simplefilter("ignore", CapacityWarning)  # `max_terms` is a limit that the caller set
+        recent = 0.0
+        for update in range(1, plan.updates + 1):
+            recent += step(net, optimizer, loss, data, next(batches), plan) / plan.check_every
+            schedule.step()
+            average.update()
+            history.updates = update
+            bar.update()
+            if update % plan.check_every and update < plan.updates:
+                continue
+            average.swap()
+            looked_at = recent
+            if held_out is not None:
+                looked_at = mean_loss(net, loss, held_out)
+                history.held_out.append(looked_at)
+            history.losses.append(recent)
+            bar.set_postfix(loss=f"{recent:.4f}", held_out=f"{looked_at:.4f}", born=average.born)
+            recent = 0.0
+            if looked_at < best - plan.tolerance:
+                best, waited = looked_at, 0
+                if held_out is not None:
+                    best_state = copy.deepcopy(net.state_dict())
+            else:
+                waited += 1
+            average.swap()
+            if waited >= plan.patience:
+                break
+    average.swap()
+    if best_state is not None:
+        net.load_state_dict(best_state)
+    net.eval()
+    return history
