@@ -55,7 +55,7 @@ def main() -> None:
         "",
         "## Changes tried in `tuned`",
         "",
-        "Not taken over. Each row is `neuroplastic train SCENARIO --agent AGENT --preset tuned` with the options named.",
+        "Not taken over. Each row is `neuroplastic train SCENARIO --agent AGENT --preset tuned` and the options.",
         "",
     ]
     others += ["| scenario | agent | options | seeds | best | last |", "|---|---|---|---|---|---|"]
@@ -81,8 +81,8 @@ def main() -> None:
                 for name, value in (c.split("=") for c in changes.split())
             )
             others.append(f"| {key} | {agent} | `{options}` | {len(group)} | {best} | {last} |")
-    verdict = f"**With `tuned` the NFN reaches the level we aim at in {', '.join(reached)}; {', '.join(short)} fall short.**"
-    lines[0] = HEAD.format(verdict=verdict)
+    verdict = f"With `tuned` the NFN reaches the aim in {', '.join(reached)}; {', '.join(short)} fall short."
+    lines[0] = HEAD.format(verdict=f"**{verdict}**")
     (HERE / "results.md").write_text("\n".join([*lines, *others]) + "\n")
 
 
