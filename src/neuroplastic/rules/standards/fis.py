@@ -58,4 +58,5 @@ def _rules(system: System) -> Iterator[str]:
     for chosen, decided, weight in zip(premises, conclusions, system.weights.tolist(), strict=True):
         before = " ".join("0" if term == IGNORED else str(term + 1) for term in chosen)
         after = " ".join(str(decision + 1) for decision in decided)
-        yield f"{before}, {after} ({weight!r}) : 1"
+        # Some readers take a whole weight only without a decimal point.
+        yield f"{before}, {after} ({'1' if weight == 1 else repr(weight)}) : 1"

@@ -241,6 +241,8 @@ def _rule(text: str, line: int, assembly: Assembly) -> None:
 
 
 def _index(word: str, count: int, line: int) -> int:
+    if len(word) < 7 and word.isascii() and word.isdecimal() and int(word) <= count:
+        return int(word) - 1  # 0 is IGNORED; this is all that happens in a good file, so it is quick
     value = number(word, "the set of a rule", line)
     if value < 0:
         raise NotExpressibleError(
@@ -252,4 +254,4 @@ def _index(word: str, count: int, line: int) -> int:
         )
     if value > count:
         raise FileFormatError(f"a rule names set {word} of a variable that has {count}", line)
-    return int(value) - 1  # 0 is IGNORED
+    return int(value) - 1

@@ -108,7 +108,7 @@ def parse_xml(content: str | bytes) -> Node:
         raise FileFormatError(f"entities and external references are refused: {error}") from error
     except ParseError as error:
         line, column = error.position
-        raise FileFormatError(f"not well-formed XML: {error.msg.split(':')[0]}", line, column + 1) from error
+        raise FileFormatError(f"not well-formed XML: {str(error).split(':')[0]}", line, column + 1) from error
     except (ValueError, LookupError) as error:  # an encoding that is unknown or does not fit
         if isinstance(error, FileFormatError):
             raise

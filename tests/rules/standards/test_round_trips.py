@@ -1,0 +1,121 @@
+"""Whatever the standards can express comes back from them computing the same."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import neuroplastic as npl
+from neuroplastic.rules.rule_base import IGNORED
+from neuroplastic.rules.standards import from_fcl, from_fis, from_fml, to_fcl, to_fis, to_fml
+from tests.rules.standards.random_rules import KINDS, grid, outputs_of, random_rules
+
+FORMATS = {"fml": (to_fml, from_fml), "fcl": (to_fcl, from_fcl), "fis": (to_fis, from_fis)}
+
+systems = st.builds(
+    random_rules,
+    st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(KINDS),
+    certain=st.booleans(),
+    inputs=st.integers(1, 4),
+    outputs=st.integers(1, 3),
+    rules=st.integers(1, 8),
+    terms=st.integers(1, 5),
+    ignore=st.sampled_from([0.0, 0.3, 0.8, 1.0]),
+)
+
+
+def check_round_trip(name, rules):
+    write, read = FORMATS[name]
+    found = read(write(rules))
+    x = grid(len(rules.inputs), points=4)
+    np.testing.assert_allclose(outputs_of(found, x), outputs_of(rules, x), rtol=1e-6, atol=1e-6)
+    assert [v.name for v in found.inputs] == [v.name for v in rules.inputs]
+    assert [v.name for v in found.outputs] == [v.name for v in rules.outputs]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=100, deadline=None)
+@given(rules=systems)
+def test_round_trip_computes_the_same(name, rules):
+    check_round_trip(name, rules)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(rules=systems)
+def test_five_thousand_round_trips_compute_the_same(name, rules):
+    check_round_trip(name, rules)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_premises_terms_and_numbers_come_back_exactly(name):
+    write, read = FORMATS[name]
+    rules = random_rules(5, kind="affine", ignore=0.3, rules=12)
+    found = read(write(rules))
+    np.testing.assert_array_equal(found.premises, rules.premises)
+    np.testing.assert_array_equal(found.consequents.weight, rules.consequents.weight)
+    np.testing.assert_array_equal(found.consequents.bias, rules.consequents.bias)
+    assert found.inputs == rules.inputs
+    assert found.firing == rules.firing
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_certainties_come_back(name):
+    write, read = FORMATS[name]
+    rules = random_rules(6, certain=True)
+    np.testing.assert_allclose(read(write(rules)).certainty, rules.certainty, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_rule_without_premises_and_input_without_terms_survive(name):
+    rules = random_rules(7, kind="constant", ignore=1.0)
+    empty = npl.RuleBase(
+        (*rules.inputs[:2], npl.Variable("x3")),
+        rules.outputs,
+        rules.premises,
+        rules.consequents,
+        rules.firing,
+    )
+    write, read = FORMATS[name]
+    found = read(write(empty))
+    assert (found.premises == IGNORED).all()
+    assert found.inputs == empty.inputs
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_grown_network_survives(name):
+    torch.manual_seed(0)
+    net = npl.NeuroFuzzyNetwork(
+        2, 1, 5, firing=npl.Firing(alpha=1.0, layer_norm=False), neurogenesis=npl.Neurogenesis(delay=1)
+    ).double()
+    for _ in range(3):
+        net(torch.rand(16, 2, dtype=torch.float64) * 8 - 4)
+    net.eval()
+    assert net.births
+    write, read = FORMATS[name]
+    x = grid(2)
+    with torch.no_grad():
+        expected = net(torch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(outputs_of(read(write(npl.rule_base(net))), x), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_names_become_identifiers_that_differ(name):
+    rules = random_rules(8, kind="constant", inputs=4, terms=5)
+    names = ["sepal length (cm)", "sepal_length_cm", "RULE", "温度"]
+    named = npl.RuleBase(
+        tuple(npl.Variable(n, v.terms) for n, v in zip(names, rules.inputs, strict=True)),
+        (npl.Variable("2nd"), npl.Variable("log")),
+        rules.premises,
+        rules.consequents,
+        rules.firing,
+    )
+    write, read = FORMATS[name]
+    found = read(write(named))
+    assert found.inputs[0].name == "sepal_length_cm"
+    assert len({variable.name.lower() for variable in (*found.inputs, *found.outputs)}) == 6
+    np.testing.assert_array_equal(found.premises, named.premises)
