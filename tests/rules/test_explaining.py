@@ -149,14 +149,17 @@ def test_rules_come_strongest_first_and_all_that_fired_are_there():
         assert explanation.scores[case.row, case.alternative] == others.max()
 
 
-def test_margins_add_up_to_the_gap_in_log_firing_and_relevance_to_one():
-    explanation = npl.explain(Setup(U=12).network(2), observations(9, 4, 2))
+@pytest.mark.parametrize("layer_norm", [False, True])
+@pytest.mark.parametrize("certainty", [None, "log", "tanh"])
+def test_margins_add_up_to_the_lead_in_score_and_relevance_to_one(layer_norm, certainty):
+    setup = Setup(U=12, layer_norm=layer_norm, certainty=certainty)
+    explanation = npl.explain(setup.network(2), observations(9, 4, 2))
     for case in explanation:
-        gap = (
-            explanation.log_firing[case.row, case.strongest]
-            - explanation.log_firing[case.row, case.alternative]
-        )
-        np.testing.assert_allclose(case.margins(case.strongest, case.alternative).sum(), gap, rtol=1e-9)
+        pair = case.strongest, case.alternative
+        lead = explanation.scores[case.row, pair[0]] - explanation.scores[case.row, pair[1]]
+        assert lead > 0
+        parts = case.margins(*pair).sum() + case.own_margin(*pair)
+        np.testing.assert_allclose(parts, lead, rtol=1e-6, atol=1e-12)
         np.testing.assert_allclose(case.relevance().sum(), 1)
         np.testing.assert_allclose(case.relevance("y2").sum(), 1)
 

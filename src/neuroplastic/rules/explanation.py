@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..fuzzy.firing import LAYER_NORM_EPS
 from .rule_base import Indices, Linear, Numbers, RuleBase
 from .scoring import Scoring
 from .taking_over import Change, nearest_changes
@@ -228,10 +229,27 @@ class Case:
         return nearest_changes(self.explanation.scoring, self.x[None], np.array([rule]))[0]
 
     def margins(self, rule: int, rival: int) -> Numbers:
-        """How much each premise speaks for `rule` against `rival`, (D,); adds up to the gap in log-firing."""
+        """How much each attribute adds to the lead of `rule` over `rival` in score, (D,), through their premises.
+
+        With `own_margin` they add up to the lead, exactly. Scores are what entmax gets; the layer norm compares
+        every premise with the mean of all rules' premises on that attribute.
+        """
+        scoring = self.explanation.scoring
         mine, theirs = self.parts_of([rule, rival])
-        difference: Numbers = mine - theirs
-        return difference
+        mean, deviation = (0.0, 1.0) if not scoring.layer_norm else self._normal
+        lead: Numbers = scoring.slope[rule] * (mine - mean) - scoring.slope[rival] * (theirs - mean)
+        return lead / deviation
+
+    def own_margin(self, rule: int, rival: int) -> float:
+        """What the rules' own weight (the layer norm's shift, certainty) adds to the lead of `rule` over `rival`."""
+        level = self.explanation.scoring.level
+        return float(level[rule] - level[rival])
+
+    @cached_property
+    def _normal(self) -> tuple[Numbers, float]:
+        """Mean over the rules of each attribute's part, (D,), and the layer norm's deviation."""
+        parts = self.parts_of(np.arange(len(self.rules)))
+        return parts.mean(axis=0), float(np.sqrt(parts.sum(axis=1).var() + LAYER_NORM_EPS))
 
     def relevance(self, output: int | str | None = None) -> Numbers:
         """How much each attribute mattered, (D,), adding up to 1: the mean of two shares.

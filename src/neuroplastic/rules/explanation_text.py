@@ -115,9 +115,19 @@ def alternative_line(case: Case) -> str:
         return "there is no other rule"
     firing = case.firing[case.fired == rule]
     state = f"fired {percent(firing[0])}" if len(firing) else "did not fire"
-    margins = case.margins(case.strongest, rule)
-    held = f"; held back most by {case.rules.inputs[int(margins.argmax())].name}" if margins.max() > 0 else ""
-    return f"next in line: rule {rule + 1} ({state}{held}); {change_text(case, case.change)}"
+    return (
+        f"next in line: rule {rule + 1} ({state}{_held_back(case, rule)}); {change_text(case, case.change)}"
+    )
+
+
+def _held_back(case: Case, rule: int) -> str:
+    """What adds most to the lead of the strongest rule over this one."""
+    margins, own = case.margins(case.strongest, rule), case.own_margin(case.strongest, rule)
+    most = int(margins.argmax())
+    if max(margins[most], own) <= 0:
+        return ""
+    held = case.rules.inputs[most].name if margins[most] >= own else "its own lesser weight"
+    return f"; held back most by {held}"
 
 
 def change_text(case: Case, change: Change | None) -> str:

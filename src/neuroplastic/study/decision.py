@@ -84,12 +84,12 @@ def _rules(explained: PictureExplanation) -> list[str]:
     over_mean = case.shares - case.shares.mean(axis=1, keepdims=True)
     for place, rule in enumerate(case.fired[:RULES_SHOWN].tolist()):
         rival = case.alternative if place == 0 else case.strongest
-        best = int(over_mean[place].argmax())
+        best, gain = int(over_mean[place].argmax()), over_mean[place, explained.action]
         lines.append(
             f"  rule {rule + 1} ({percent(case.firing[place])} of the decision): IF {premises_text(case, rule, rival)}"
         )
         lines.append(
-            f"    THEN advantage of '{explained.action_name}' {over_mean[place, explained.action]:+.3f} over the mean action"
+            f"    THEN advantage of '{explained.action_name}' {gain:+.3f} over the mean action"
             + ("" if best == explained.action else f"; most for '{case.rules.outputs[best].name}'")
         )
     return [*lines, alternative_line(case)]

@@ -1,0 +1,48 @@
+"""Where in a picture a decision comes from."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from ...errors import NeuroplasticError
+from ..regions import PictureExplanation
+from .style import MAP, figure
+
+
+def plot_regions(explained: PictureExplanation) -> Figure:
+    """The picture, and the heat of what speaks for the target over it, with the hottest square framed in both."""
+    if explained.heat is None:
+        raise NeuroplasticError("this picture was explained without a heat map; give a method")
+    drawing = figure(9, 4.6)
+    left, right = drawing.subplots(1, 2)
+    pixels = np.clip(explained.picture, 0, 255).astype(np.uint8)
+    left.imshow(pixels)
+    left.set_title("what the network saw")
+    grey = pixels.mean(axis=2)
+    right.imshow(grey, cmap="gray", vmin=0, vmax=255)
+    heat = np.maximum(explained.heat, 0)
+    image = right.imshow(heat, cmap=MAP, alpha=0.65, vmin=0, vmax=max(float(heat.max()), 1e-12))
+    right.set_title(f"what counted ({explained.method})")
+    drawing.colorbar(image, ax=right, label="speaks for it", shrink=0.85)
+    top, lead, bottom, end = explained.region()
+    for panel, ink in ((left, "white"), (right, "white")):
+        for color, line in (("black", 3.0), (ink, 1.2)):
+            panel.add_patch(
+                Rectangle(
+                    (lead - 0.5, top - 0.5),
+                    end - lead,
+                    bottom - top,
+                    fill=False,
+                    edgecolor=color,
+                    linewidth=line,
+                )
+            )
+        panel.set_xticks([])
+        panel.set_yticks([])
+    words = f"{explained.action_name} = {explained.values[explained.action]:.4g}; heat: {explained.target}"
+    drawing.suptitle("\n".join(textwrap.wrap(words, 90)))
+    return drawing

@@ -1,0 +1,115 @@
+"""Which rule uses which set of which attribute: rules down, attributes across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.patches import Patch, Rectangle
+
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
+from ..names import term_names
+from ..rule_base import IGNORED, Indices, Numbers, RuleBase
+from .style import DARK, HATCH, LIGHT, as_rules, chosen_attributes, colormap, figure, short
+
+# Up to so many cells each has its set's name written in it.
+CELLS_NAMED = 160
+ATTRIBUTES_NAMED = 40
+RULES_NUMBERED = 40
+TICKS = 10
+
+
+def plot_rule_map(
+    rules: RuleBase | NeuroFuzzyNetwork | Hierarchy,
+    *,
+    attributes: Sequence[int | str] | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> Figure:
+    """Rules by attributes; the colour is the place of the premise's set among the attribute's, low dark, high light.
+
+    Where a rule asks nothing of an attribute the cell is white (hatched, if large). Small maps name every set.
+    """
+    base = as_rules(rules, feature_names)
+    names = [variable.name for variable in base.inputs]
+    shown = chosen_attributes(names, attributes) or list(range(len(names)))
+    premises = base.premises[:, shown]
+    counts = np.array([len(base.inputs[i].terms) for i in shown])
+    count, width = premises.shape
+    named = premises.size <= CELLS_NAMED
+    drawing = figure(
+        float(np.clip(2.6 + width * (0.95 if named else 0.28), 5.5, 14)),
+        float(np.clip(1.8 + count * (0.34 if named else 0.2), 3.2, 10)),
+    )
+    panel = drawing.subplots()
+    place = _places(premises, counts)
+    image = panel.imshow(place, cmap=_colours(), vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    part = f"{width} of {len(names)}" if width < len(names) else f"{width}"
+    panel.set_title(f"Sets that {count} rules ask for, {part} attributes")
+    _ticks(panel, [names[i] for i in shown], count)
+    if named:
+        _name_cells(panel, base, shown, place)
+    _key(drawing, panel, image, counts, bool((premises == IGNORED).any()))
+    return drawing
+
+
+def _places(premises: Indices, counts: Indices) -> Numbers:
+    """Place of each premise's set among its attribute's, 0 to 1; NaN where nothing is asked."""
+    place = np.where(counts > 1, premises / np.maximum(counts - 1, 1), 0.5)
+    return np.where(premises == IGNORED, np.nan, place)
+
+
+def _colours() -> ListedColormap:
+    return ListedColormap(colormap()(np.linspace(DARK, LIGHT, 256)))
+
+
+def _ticks(panel: Axes, names: list[str], count: int) -> None:
+    if len(names) <= ATTRIBUTES_NAMED:
+        long = max(map(len, names)) > 6
+        panel.set_xticks(range(len(names)), [short(name) for name in names], rotation=90 if long else 0)
+        panel.set_xlabel("attribute")
+    else:
+        at = np.unique(np.linspace(0, len(names) - 1, TICKS).round().astype(int))
+        panel.set_xticks(at, [str(i + 1) for i in at])
+        panel.set_xlabel("attribute, by number")
+    step = 1 if count <= RULES_NUMBERED else int(np.ceil(count / TICKS))
+    rows = range(0, count, step)
+    panel.set_yticks(list(rows), [str(row + 1) for row in rows])
+    panel.set_ylabel("rule")
+
+
+def _name_cells(panel: Axes, base: RuleBase, shown: list[int], place: Numbers) -> None:
+    for row in range(len(base)):
+        for column, attribute in enumerate(shown):
+            term = base.premises[row, attribute]
+            if term == IGNORED:
+                cell = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, hatch=HATCH, linewidth=0)
+                cell.set_edgecolor("lightgrey")
+                panel.add_patch(cell)
+                continue
+            ink = "black" if place[row, column] > 0.55 else "white"
+            name = short(base.inputs[attribute].terms[term].name, 14)
+            panel.text(column, row, name, ha="center", va="center", color=ink, fontsize=7)
+
+
+def _key(drawing: Figure, panel: Axes, image: AxesImage, counts: Indices, ignored: bool) -> None:
+    """A key of set names where all attributes have equally many, else a scale from lowest to highest."""
+    handles = []
+    if len(set(counts.tolist())) == 1 and 1 <= counts[0] <= 7:
+        place = _places(np.arange(counts[0])[:, None], counts[:1])[:, 0]
+        names = term_names(int(counts[0]))
+        handles = [
+            Patch(facecolor=tuple(image.to_rgba(p)), label=n) for p, n in zip(place, names, strict=True)
+        ]
+    else:
+        bar = drawing.colorbar(image, ax=panel, ticks=[0, 0.5, 1], shrink=0.8)
+        bar.ax.set_yticklabels(["lowest", "middle", "highest"])
+        bar.set_label("set of the attribute")
+    if ignored:
+        handles.append(Patch(facecolor="white", edgecolor="grey", hatch=HATCH, label="not asked"))
+    if handles:
+        drawing.legend(handles=handles[::-1], loc="outside right upper", title="set")

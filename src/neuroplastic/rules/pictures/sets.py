@@ -1,0 +1,126 @@
+"""Fuzzy sets before and after training, one panel per attribute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ...errors import InputError
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
+from ..rule_base import Numbers, RuleBase, Term, Variable
+from .style import FAINT, INK, LINES, as_rules, chosen_attributes, figure, shades, short
+
+PANELS = 12
+COLUMNS = 4
+POINTS = 200
+# A set is drawn as far as its membership can be seen.
+WIDTHS_SHOWN = 3.0
+
+
+def plot_sets(
+    before: RuleBase | NeuroFuzzyNetwork | Hierarchy | None,
+    after: RuleBase | NeuroFuzzyNetwork | Hierarchy,
+    *,
+    attributes: Sequence[int | str] | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> Figure:
+    """The sets of each attribute before (thin grey, dotted) and after training (by their order from dark to light).
+
+    `before` None draws the sets as they are. Of more than 12 attributes those are drawn whose sets changed most,
+    unless `attributes` says which. Rule bases carry their names; `feature_names` is for networks.
+    """
+    new = as_rules(after, feature_names)
+    old = None if before is None else as_rules(before, feature_names)
+    if old is not None and len(old.inputs) != len(new.inputs):
+        raise InputError(
+            f"before and after must have the same attributes, got {len(old.inputs)} and {len(new.inputs)}"
+        )
+    total = len(new.inputs)
+    shown = chosen_attributes([variable.name for variable in new.inputs], attributes)
+    picked = shown is None and total > PANELS
+    if shown is None:
+        shown = list(range(total)) if not picked else _most_changed(old, new)
+    columns = min(COLUMNS, len(shown))
+    rows = math.ceil(len(shown) / columns)
+    drawing = figure(max(4.8, 3.0 * columns), 0.9 + 2.1 * rows)
+    panels = drawing.subplots(rows, columns, squeeze=False).ravel()
+    for panel, attribute in zip(panels, shown, strict=False):
+        _draw(panel, None if old is None else old.inputs[attribute], new.inputs[attribute])
+    for panel in panels[len(shown) :]:
+        panel.remove()
+    for panel in panels[: len(shown) : columns]:
+        panel.set_ylabel("membership")
+    what = "those whose sets changed most" if old is not None else "those with the most sets"
+    note = f" ({len(shown)} of {total} attributes: {what})" if picked else ""
+    drawing.suptitle(("Fuzzy sets before and after training" if old is not None else "Fuzzy sets") + note)
+    if old is not None:
+        handles = [panels[0].plot([], [], color=FAINT, linestyle=":", linewidth=1.6)[0]]
+        handles += panels[0].plot([], [], color=INK, linewidth=1.8)
+        drawing.legend(
+            handles, ["before", "after (by order, dark to light)"], loc="outside lower center", ncols=2
+        )
+    return drawing
+
+
+def _most_changed(old: RuleBase | None, new: RuleBase) -> list[int]:
+    """The attributes to draw, in their own order."""
+    if old is None:
+        change = [float(len(variable.terms)) for variable in new.inputs]
+    else:
+        change = [_change(a, b) for a, b in zip(old.inputs, new.inputs, strict=True)]
+    return sorted(np.argsort(-np.array(change), kind="stable")[:PANELS].tolist())
+
+
+def _change(old: Variable, new: Variable) -> float:
+    """How far each new set is from the nearest old one, in widths, the logarithm of the widths' ratio counted in."""
+    if not old.terms or not new.terms:
+        return float(len(old.terms) != len(new.terms))
+    return sum(
+        min(abs(a.center - b.center) / b.width + abs(math.log(a.width / b.width)) for b in old.terms)
+        for a in new.terms
+    )
+
+
+def _draw(panel: Axes, old: Variable | None, new: Variable) -> None:
+    terms = [*new.terms, *(() if old is None else old.terms)]
+    panel.set_title(short(new.name), fontsize="medium")
+    panel.set_ylim(0, 1.28)
+    panel.set_yticks([0, 0.5, 1])
+    if not terms:
+        panel.text(0.5, 0.5, "no sets", transform=panel.transAxes, ha="center", va="center")
+        return
+    low = min(term.center - WIDTHS_SHOWN * term.width for term in terms)
+    high = max(term.center + WIDTHS_SHOWN * term.width for term in terms)
+    for term in () if old is None else old.terms:
+        panel.plot(*_curve(term, low, high), color=FAINT, linestyle=":", linewidth=1.6)
+    for place, (term, color) in enumerate(zip(new.terms, shades(len(new.terms)), strict=True)):
+        x, y = _curve(term, low, high)
+        panel.plot(x, y, color=color, linestyle=LINES[place % len(LINES)], linewidth=1.8)
+        panel.fill_between(x, y, color=color, alpha=0.12, linewidth=0)
+    panel.set_xlim(low, high)
+    _name_terms(panel, new)
+
+
+def _curve(term: Term, low: float, high: float) -> tuple[Numbers, Numbers]:
+    """Points of a set over the panel; a narrow one is drawn as finely as a wide one."""
+    near = term.center + term.width * np.linspace(-4, 4, 81)
+    x = np.sort(np.concatenate([np.linspace(low, high, POINTS), near[(near > low) & (near < high)]]))
+    return x, np.exp(-0.5 * ((x - term.center) / term.width) ** 2)
+
+
+def _name_terms(panel: Axes, variable: Variable) -> None:
+    """The sets' names over their peaks, on two lines in turn; only those that do not run into each other."""
+    low, high = panel.get_xlim()
+    ends = [-math.inf, -math.inf]
+    for place, term in enumerate(variable.terms):
+        line = place % 2
+        half = 0.5 * len(term.name) * 0.021 * (high - low)
+        center = min(max(term.center, low + half), high - half)
+        if center - half > ends[line]:
+            panel.text(center, 1.04 + 0.12 * line, term.name, ha="center", va="bottom", fontsize=7, color=INK)
+            ends[line] = center + half
