@@ -133,7 +133,12 @@ class Frozen(nn.Module):
     def restore(self, net: nn.Module) -> None:
         """Put frozen entries of the parameters back. Through `.data`: no graph depends on what stood there."""
         for name, dimension in self._dimensions.items():
-            data = net.get_parameter(name).data
+            part, _, last = name.rpartition(".")
+            parameter = net.get_submodule(part)._parameters[
+                last
+            ]  # the network's own properties lead back here
+            assert parameter is not None
+            data = parameter.data
             entries, kept = getattr(self, _buffer(name, "index")), self._kept(name)
             if dimension is None:
                 data.view(-1).index_copy_(0, entries, kept)

@@ -81,9 +81,12 @@ class NeuroFuzzyNetwork(nn.Module):
         self.consequent_config, self.consequent = build_consequent(
             consequent, selection, in_features, out_features, rules, like
         )
-        self.kappa = nn.Parameter(like.new_ones(rules)) if firing.layer_norm else None
-        self.beta = nn.Parameter(like.new_zeros(rules)) if firing.layer_norm else None
-        self.certainty = nn.Parameter(like.new_ones(rules)) if firing.certainty else None
+        for name, value, wanted in (
+            ("kappa", like.new_ones(rules), firing.layer_norm),
+            ("beta", like.new_zeros(rules), firing.layer_norm),
+            ("certainty", like.new_ones(rules), firing.certainty is not None),
+        ):
+            self.register_parameter(name, nn.Parameter(value) if wanted else None)
         self.raw_alpha = nn.Parameter(like.new_zeros(())) if firing.alpha == "learn" else None
         self.register_state_dict_pre_hook(_before_saving)  # type: ignore[no-untyped-call]
         self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
@@ -131,7 +134,7 @@ class NeuroFuzzyNetwork(nn.Module):
 
     def _held(self, name: str) -> Tensor | None:
         """A parameter per rule as it counts: with its frozen entries as kept."""
-        parameter: Tensor | None = getattr(self, name)
+        parameter: Tensor | None = self._parameters[name]
         frozen = self.antecedent.frozen
         return parameter if frozen is None or parameter is None else frozen.held(name, parameter)
 
@@ -143,8 +146,7 @@ class NeuroFuzzyNetwork(nn.Module):
         A frozen rule keeps its premises, in training mode too, its consequent, certainty, gain and shift; a frozen
         set its centre and width. Whatever the optimizer does, the rest learns and sets are born. Adds to what is
         frozen already, and travels with `state_dict`, `npl.save` and copies. With low-rank consequents the shared
-        projection is frozen along; with Mamdani rules, the output sets that they conclude. Parameters that are
-        read past this module right after an optimizer's step may have moved; they are put back before they count.
+        projection is frozen along; with Mamdani rules, the output sets that they conclude.
         """
         wish = checked_wish(self, rules, sets, self.antecedent.wish)
         self._restore()
@@ -179,6 +181,27 @@ class NeuroFuzzyNetwork(nn.Module):
             return LEAST_ALPHA + (2 - LEAST_ALPHA) * torch.sigmoid(self.raw_alpha)
         assert not isinstance(self.firing_config.alpha, str)
         return float(self.firing_config.alpha)
+
+    @property
+    def kappa(self) -> nn.Parameter | None:
+        """Gain of the layer norm per rule, (U,), or None without layer norm."""
+        return self._per_rule("kappa")
+
+    @property
+    def beta(self) -> nn.Parameter | None:
+        """Shift of the layer norm per rule, (U,), or None without layer norm."""
+        return self._per_rule("beta")
+
+    @property
+    def certainty(self) -> nn.Parameter | None:
+        """Certainty per rule, (U,), before its sigmoid or tanh, or None without certainty factors."""
+        return self._per_rule("certainty")
+
+    def _per_rule(self, name: str) -> nn.Parameter | None:
+        if name not in self._parameters:  # torch asks before it registers a parameter of this name
+            raise AttributeError(name)
+        self._restore()
+        return self._parameters[name]
 
     @property
     def centers(self) -> nn.Parameter:
