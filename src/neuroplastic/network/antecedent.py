@@ -183,8 +183,10 @@ class Antecedent(nn.Module):
         """The choice of evaluation, made once and kept until a parameter changes."""
         key = self._fingerprint()
         if self._cache is None or self._cache[0] != key:
-            centers, precisions, logits = self._tables()
-            self._cache = key, choose_terms(logits, None, self.term_mask, centers, precisions)
+            # What inference mode makes, no later pass with gradients could use.
+            with torch.inference_mode(False), torch.no_grad():
+                centers, precisions, logits = self._tables()
+                self._cache = key, choose_terms(logits, None, self.term_mask, centers, precisions)
         return self._cache[1]
 
     def _fingerprint(self) -> object:
