@@ -83,6 +83,28 @@ def record_episode(
     return RecordedEpisode(score, len(pictures), pictures)
 
 
+def watch_episode(
+    config: RunConfig, network: nn.Module, *, episode: int = 0, seed: int = 0
+) -> list[NDArray[np.uint8]]:
+    """Play one evaluation episode greedily; the pictures (84, 84, 3) that its decisions were made on."""
+    game = scenario(config.scenario)
+    presses = button_presses(game)
+    engine = Engine(game, config.protocol.picture)
+    pictures: list[NDArray[np.uint8]] = []
+    try:
+        engine.begin(episode_seed(seed, episode, stream="evaluation"))
+        while not engine.finished:
+            picture = np.empty((84, 84, 3), np.uint8)
+            engine.read(picture)
+            pictures.append(picture)
+            with torch.inference_mode():
+                action = int(network(torch.from_numpy(picture[None])).argmax())
+            engine.act(presses[action], config.protocol.frame_skip)
+    finally:
+        engine.close()
+    return pictures
+
+
 def _captioned(frame: NDArray[np.uint8], action: str, score: float) -> bytes:
     shown = np.ascontiguousarray(frame)
     text = f"{action.lower().replace('_', ' ')}   score {score:.4g}"

@@ -1,0 +1,190 @@
+"""`neuroplastic rules` and `explain`: what a fitted model, a saved network or a DOOM run has learned."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigError, InputError, at_least
+from ..network.storage import load
+
+if TYPE_CHECKING:
+    from ..network.hierarchy import Hierarchy
+    from ..network.nfn import NeuroFuzzyNetwork
+    from ..rules.rule_base import RuleBase
+
+HEADS = ("advantage", "value")
+
+
+def add_to(commands: Any) -> None:
+    """Add the commands to the parser."""
+    rules = commands.add_parser(
+        "rules",
+        help="print or export the rules of a model, a saved network or a run",
+        description="Prints the rules, or writes them: the ending of --out chooses text (.txt), a table (.csv), "
+        "JSON (.json), FML (.fml), FCL (.fcl), MATLAB (.fis) or ONNX (.onnx, the network).",
+    )
+    explain = commands.add_parser(
+        "explain",
+        help="which rules made a decision, and how much each counted",
+        description="Explains rows of a table, or one decision of an agent in an evaluation episode.",
+    )
+    for command in (rules, explain):
+        command.add_argument(
+            "source", metavar="MODEL_OR_RUN", help="a folder made by fit, a run, or a saved network"
+        )
+        command.add_argument(
+            "--which", choices=("best", "last"), default="best", help="epoch of a run (default: best)"
+        )
+    rules.add_argument("--out", metavar="FILE", help="write here instead of printing")
+    rules.add_argument(
+        "--exact", action="store_true", help="all premises and digits, so that they can be read back"
+    )
+    rules.add_argument(
+        "--head", choices=HEADS, default=HEADS[0], help="whose rules, of a run (default: advantage)"
+    )
+    rules.set_defaults(run=run_rules)
+    explain.add_argument("data", nargs="?", metavar="FILE", help="rows to explain, for a model or a network")
+    explain.add_argument("--row", type=int, default=1, help="which row of FILE, from 1 (default: 1)")
+    explain.add_argument("--episode", type=int, default=0, help="of a run: evaluation episode (default: 0)")
+    explain.add_argument(
+        "--decision", type=int, default=None, help="of a run: which decision (default: the middle one)"
+    )
+    explain.add_argument("--picture", metavar="FILE", help="also draw it (.png, .svg or .pdf)")
+    explain.set_defaults(run=run_explain)
+
+
+def run_rules(options: argparse.Namespace) -> int:
+    """Print or write the rules."""
+    rules, network = _rules_of(options)
+    if options.out is None:
+        print("\n\n".join(base.text(exact=options.exact) for base in rules))
+        return 0
+    target = Path(options.out)
+    if target.exists():
+        raise ConfigError(f"{target} exists and is not overwritten; choose another --out")
+    ending = target.suffix.lower()
+    if ending == ".onnx":
+        from ..rules.standards.files import export
+
+        export(network, target)
+    elif ending in (".txt", ".csv", ".json"):
+        if len(rules) > 1 and ending != ".txt":
+            raise ConfigError(f"a hierarchy has a rule base per level; {ending} holds one: use .txt")
+        parts = {
+            ".txt": lambda base: base.text(exact=options.exact),
+            ".csv": lambda base: base.table().to_csv(index=False),
+            ".json": lambda base: base.json(),
+        }
+        target.write_text("\n\n".join(parts[ending](base) for base in rules) + "\n", encoding="utf-8")
+    else:
+        from ..rules.standards.files import export
+
+        if len(rules) > 1:
+            raise ConfigError("a hierarchy cannot be written as one fuzzy system; use .txt or .onnx")
+        export(rules[0], target)
+    print(f"{target}: {sum(map(len, rules))} rules")
+    return 0
+
+
+def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], NeuroFuzzyNetwork | Hierarchy]:
+    """The rule bases of a source, level by level, and the network they are of."""
+    from ..rules.reading import rule_base, rule_bases
+
+    kind, source = _opened(options)
+    if kind == "model":
+        return (source.estimator.rules_,), source.estimator.network_
+    if kind == "run":
+        from ..study.decision import action_names, feature_names
+
+        config, agent = source
+        head = getattr(agent, options.head)
+        outputs = action_names(config) if options.head == "advantage" else ["value"]
+        return rule_bases(head, feature_names=feature_names(), output_names=outputs), head
+    if hasattr(source, "rules_"):
+        return (source.rules_,), source.network_
+    return (rule_bases(source) if hasattr(source, "levels") else (rule_base(source),)), source
+
+
+def _opened(options: argparse.Namespace) -> tuple[str, Any]:
+    """What kind of thing the source is, and the thing."""
+    path = Path(options.source)
+    if path.is_file():
+        return "network", load(path)
+    if (path / "columns.json").is_file():
+        from ..learn.table_model import TableModel
+
+        return "model", TableModel.load(path)
+    from ..study.run_folder import RunFolder
+    from .play import load_agent
+
+    config, agent = load_agent(RunFolder.open(options.source), options.which)
+    if config.agent != "nfn":
+        raise InputError(f"{options.source} is a {config.agent} run: it has no rules; train with --agent nfn")
+    return "run", (config, agent)
+
+
+def run_explain(options: argparse.Namespace) -> int:
+    """Explain one row, or one decision."""
+    at_least("--row", options.row, 1)
+    at_least("--episode", options.episode, 0)
+    kind, source = _opened(options)
+    figure: Any = None
+    if kind == "run":
+        if options.data is not None:
+            raise ConfigError("a run is explained by its own pictures; leave FILE out")
+        figure = _explain_run(options, *source)
+    else:
+        if options.data is None:
+            raise ConfigError("give the FILE whose row is to be explained")
+        figure = _explain_row(options, kind, source)
+    if options.picture is not None:
+        figure().savefig(options.picture)
+        print(f"picture: {options.picture}")
+    return 0
+
+
+def _explain_row(options: argparse.Namespace, kind: str, source: Any) -> Any:
+    from ..learn.columns import read_table
+    from ..rules.explaining import explain
+
+    frame = read_table(options.data)
+    if options.row > len(frame):
+        raise InputError(f"--row must be at most {len(frame)}, the rows of {options.data}, got {options.row}")
+    row = frame.iloc[[options.row - 1]]
+    if kind == "model":
+        explanation = source.estimator.explain(source.columns.matrix(row))
+    elif hasattr(source, "rules_"):
+        explanation = source.explain(row)
+    else:
+        explanation = explain(
+            source, row.to_numpy(dtype=float), feature_names=[str(name) for name in frame.columns]
+        )
+    print(explanation.text(0))
+
+    def draw() -> Any:
+        from ..rules.pictures import plot_explanation
+
+        return plot_explanation(explanation)
+
+    return draw
+
+
+def _explain_run(options: argparse.Namespace, config: Any, agent: Any) -> Any:
+    from ..study.decision import decision, explain_decision
+    from ..study.recording import watch_episode
+
+    pictures = watch_episode(config, agent, episode=options.episode)
+    number = len(pictures) // 2 if options.decision is None else options.decision
+    if not 0 <= number < len(pictures):
+        raise InputError(f"--decision must lie in 0 to {len(pictures) - 1} in this episode, got {number}")
+    print(f"episode {options.episode}, decision {number} of {len(pictures)}")
+    print(explain_decision(config, agent, pictures[number]))
+
+    def draw() -> Any:
+        from ..rules.pictures import plot_regions
+
+        return plot_regions(decision(config, agent, pictures[number]))
+
+    return draw

@@ -1,0 +1,179 @@
+"""A file's columns as the numbers that an estimator learns from, and the same again for new rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+# A whole-number target with at most this many values is taken as classes.
+MOST_CLASSES = 20
+# A text column with more values than this is refused: it is an identifier, not a category.
+MOST_CATEGORIES = 50
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """The rows of a CSV or Parquet file."""
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"{source} is not a file; give a CSV or Parquet file")
+    try:
+        if source.suffix.lower() in (".parquet", ".pq"):
+            frame = pd.read_parquet(source)
+        else:
+            frame = pd.read_csv(source, sep=_separator(source), skipinitialspace=True)
+    except (ValueError, OSError, pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise InputError(f"{source} is not a readable table: {error}") from error
+    frame.columns = [str(name).strip() for name in frame.columns]
+    if frame.empty:
+        raise InputError(f"{source} has no rows below its header")
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise InputError(f"{source} has two columns called {twice[0]!r}; rename one")
+    return frame
+
+
+def _separator(source: Path) -> str:
+    """The mark between columns: whichever of comma, semicolon, tab and bar is most frequent in the header."""
+    with source.open(encoding="utf-8", errors="replace") as file:
+        header = file.readline()
+    return max(",;\t|", key=header.count)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the file: a number, with what stands in for a missing one, or a category with its values."""
+
+    name: str
+    fill: float | None = None
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How rows of a file become rows of numbers: numbers as they are, a category as one column per value."""
+
+    target: str
+    classes: bool
+    inputs: tuple[Column, ...]
+
+    @classmethod
+    def of(
+        cls, frame: pd.DataFrame, target: str, *, classes: bool | None = None, ignore: Sequence[str] = ()
+    ) -> Columns:
+        """Read off a file. `classes` says whether the target is a class; None guesses by its values."""
+        for name in (target, *ignore):
+            _need(frame, name)
+        if classes is None:
+            classes = _looks_like_classes(frame[target])
+        names = [name for name in frame.columns if name != target and name not in ignore]
+        if not names:
+            raise InputError(f"the table needs a column beside the target {target!r}")
+        return cls(target, classes, tuple(_column(frame[name]) for name in names))
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the columns of `matrix`."""
+        return [
+            name
+            for column in self.inputs
+            for name in ([f"{column.name} = {value}" for value in column.categories] or [column.name])
+        ]
+
+    def matrix(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Rows of numbers, one named column per feature. A category never seen is 0 in all of its columns."""
+        parts: list[NDArray[np.float64]] = []
+        for column in self.inputs:
+            _need(frame, column.name)
+            if column.categories:
+                text = _as_text(frame[column.name])
+                parts += [(text == value).to_numpy(dtype=np.float64) for value in column.categories]
+            else:
+                parts.append(_numbers(frame[column.name]).fillna(column.fill).to_numpy(dtype=np.float64))
+        values = np.stack(parts, axis=1)
+        if not np.isfinite(values).all():
+            row, place = np.argwhere(~np.isfinite(values))[0]
+            raise InputError(f"column {self.feature_names[place]!r} has an infinite value in row {row + 1}")
+        return pd.DataFrame(values, columns=self.feature_names, index=frame.index)
+
+    def targets(self, frame: pd.DataFrame) -> NDArray[Any]:
+        """The target of every row: text for classes, numbers otherwise."""
+        _need(frame, self.target)
+        column = frame[self.target]
+        found: NDArray[Any] = (
+            _as_text(column).to_numpy(dtype=str)
+            if self.classes
+            else _numbers(column).to_numpy(dtype=np.float64)
+        )
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """A form that JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Columns:
+        """From what `as_dict` gave."""
+        inputs = tuple(
+            Column(column["name"], column["fill"], tuple(column["categories"])) for column in saved["inputs"]
+        )
+        return cls(saved["target"], bool(saved["classes"]), inputs)
+
+
+def _need(frame: pd.DataFrame, name: str) -> None:
+    if name not in frame.columns:
+        close = get_close_matches(name, list(frame.columns), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(map(repr, frame.columns[:8]))}"
+        raise InputError(f"the table has no column {name!r}; {hint}")
+
+
+def _is_number(column: pd.Series) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
+
+
+def _looks_like_classes(column: pd.Series) -> bool:
+    if not _is_number(column):
+        return True
+    values = column.dropna().unique()
+    return len(values) <= MOST_CLASSES and bool(np.all(values == np.round(values)))
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    """Values as text; whole numbers without a decimal point, so that 1 and 1.0 are one class."""
+    if _is_number(column):
+        return column.map(lambda value: f"{value:.0f}" if float(value).is_integer() else repr(float(value)))
+    return column.astype(str).str.strip()
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    try:
+        return pd.to_numeric(column).astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"column {column.name!r} must hold numbers, as it did in training: {error}"
+        ) from error
+
+
+def _column(column: pd.Series) -> Column:
+    name = str(column.name)
+    if _is_number(column):
+        middle = float(column.median())
+        if not math.isfinite(middle):
+            raise InputError(f"column {name!r} has no usable value; leave it out with --ignore {name!r}")
+        return Column(name, fill=middle)
+    categories = tuple(sorted(set(_as_text(column.dropna()))))
+    if not 0 < len(categories) <= MOST_CATEGORIES:
+        raise InputError(
+            f"column {name!r} is text with {len(categories)} different values (at most {MOST_CATEGORIES} can be used); "
+            f"leave it out with --ignore {name!r}"
+        )
+    return Column(name, categories=categories)

@@ -1,0 +1,88 @@
+"""A model of a table on disk: a folder with the estimator (safetensors) and how columns become numbers (JSON)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..network.storage import StorageError, load, save
+from .columns import Columns
+from .estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
+
+ESTIMATOR, COLUMNS = "estimator.safetensors", "columns.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class TableModel:
+    """An estimator with the columns it was fitted to."""
+
+    columns: Columns
+    estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor
+
+    def predict(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The prediction of each row and, for classes, the probability of each."""
+        x = self.columns.matrix(frame)
+        made: dict[str, NDArray[Any]] = {self.columns.target: self.estimator.predict(x)}
+        if isinstance(self.estimator, NeuroFuzzyClassifier):
+            chances = self.estimator.predict_proba(x)
+            made |= {f"P({label})": chances[:, k] for k, label in enumerate(self.estimator.classes_)}
+        return pd.DataFrame(made, index=frame.index)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model into a folder, which may exist."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        save(self.estimator, path / ESTIMATOR)
+        saved = {"format": FORMAT, **self.columns.as_dict()}
+        (path / COLUMNS).write_text(json.dumps(saved, indent=1), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> TableModel:
+        """Read what `save` wrote."""
+        path = Path(folder)
+        if not is_table_model(path):
+            raise InputError(
+                f"{path} is not a model folder; make one with: neuroplastic fit data.csv --target y"
+            )
+        try:
+            saved = json.loads((path / COLUMNS).read_text(encoding="utf-8"))
+            if saved["format"] != FORMAT:
+                raise StorageError(f"{path} has format {saved['format']}, this version reads {FORMAT}")
+            columns = Columns.from_dict(saved)
+        except (ValueError, KeyError, TypeError) as error:
+            raise StorageError(f"{path / COLUMNS} is damaged: {error}") from error
+        return cls(columns, load(path / ESTIMATOR))
+
+
+def is_table_model(path: str | Path) -> bool:
+    """Whether a folder holds a model of a table."""
+    return (Path(path) / COLUMNS).is_file()
+
+
+def new_estimator(columns: Columns, **options: Any) -> NeuroFuzzyClassifier | NeuroFuzzyRegressor:
+    """An estimator of the kind that the target needs."""
+    kind = NeuroFuzzyClassifier if columns.classes else NeuroFuzzyRegressor
+    return kind(**options)
+
+
+def usable_rows(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """The rows whose target is known."""
+    known = frame[frame[columns.target].notna()]
+    if len(known) < 2:
+        raise InputError(f"the target {columns.target!r} must be known in at least 2 rows, got {len(known)}")
+    targets = columns.targets(known)
+    if not columns.classes and not np.isfinite(targets).all():
+        raise InputError(f"the target {columns.target!r} must be finite")
+    if columns.classes and len(set(targets)) < 2:
+        raise InputError(
+            f"the target {columns.target!r} must have at least 2 classes, got {targets[0]!r} alone"
+        )
+    return known

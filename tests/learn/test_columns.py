@@ -1,0 +1,94 @@
+"""A file's columns as numbers: guesses, categories, missing values, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from neuroplastic.errors import InputError
+from neuroplastic.learn.columns import Columns, read_table
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "size": [1.0, np.nan, 3.0, 8.0],
+            "colour": ["red", "blue", None, "red"],
+            "kind": [0, 1, 1, 0],
+            "price": [1.5, 2.5, 3.5, 4.5],
+        }
+    )
+
+
+def test_numbers_stay_and_categories_become_a_column_each(frame):
+    columns = Columns.of(frame, "kind")
+    assert columns.feature_names == ["size", "colour = blue", "colour = red", "price"]
+    matrix = columns.matrix(frame).to_numpy()
+    assert matrix[:, 1:3].tolist() == [[0, 1], [1, 0], [0, 0], [0, 1]]
+
+
+def test_a_missing_number_is_the_median_of_the_training_rows(frame):
+    columns = Columns.of(frame, "kind")
+    assert columns.matrix(frame)["size"].tolist() == [1.0, 3.0, 3.0, 8.0]
+    assert columns.matrix(frame.iloc[[1]])["size"].tolist() == [3.0]
+
+
+def test_a_category_never_seen_is_none_of_the_known_ones(frame):
+    columns = Columns.of(frame, "kind")
+    new = frame.assign(colour="green")
+    assert columns.matrix(new)[["colour = blue", "colour = red"]].to_numpy().sum() == 0
+
+
+def test_few_whole_numbers_are_classes_and_fractions_are_a_number(frame):
+    assert Columns.of(frame, "kind").classes
+    assert not Columns.of(frame, "price").classes
+    assert not Columns.of(frame, "kind", classes=False).classes
+
+
+def test_one_and_one_point_zero_are_the_same_class(frame):
+    columns = Columns.of(frame, "kind")
+    as_floats = frame.assign(kind=frame["kind"].astype(float))
+    assert columns.targets(frame).tolist() == columns.targets(as_floats).tolist() == ["0", "1", "1", "0"]
+
+
+def test_columns_survive_json(frame):
+    columns = Columns.of(frame, "kind", ignore=["price"])
+    assert Columns.from_dict(columns.as_dict()) == columns
+
+
+def test_a_wrong_name_gets_a_suggestion(frame):
+    with pytest.raises(InputError, match="did you mean 'price'"):
+        Columns.of(frame, "prices")
+    with pytest.raises(InputError, match="no column 'size'"):
+        Columns.of(frame, "kind").matrix(frame.drop(columns="size"))
+
+
+def test_an_identifier_is_refused_by_name():
+    frame = pd.DataFrame({"id": [f"row {k}" for k in range(60)], "x": range(60), "y": [0, 1] * 30})
+    with pytest.raises(InputError, match="--ignore 'id'"):
+        Columns.of(frame, "y")
+    assert Columns.of(frame, "y", ignore=["id"]).feature_names == ["x"]
+
+
+def test_text_where_a_number_was_is_an_error(frame):
+    columns = Columns.of(frame, "kind")
+    with pytest.raises(InputError, match="'size' must hold numbers"):
+        columns.matrix(frame.assign(size="large"))
+
+
+def test_semicolons_and_parquet_are_read(frame, tmp_path):
+    frame.to_csv(tmp_path / "a.csv", sep=";", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        assert read_table(tmp_path / name)["price"].tolist() == frame["price"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("", "readable"), ("a,b\n", "no rows"), ("a,a \n1,2\n", "two columns")]
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path, content, words):
+    (tmp_path / "bad.csv").write_text(content)
+    with pytest.raises(InputError, match=words):
+        read_table(tmp_path / "bad.csv")
+    with pytest.raises(InputError, match="not a file"):
+        read_table(tmp_path / "none.csv")
