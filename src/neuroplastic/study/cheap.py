@@ -11,16 +11,10 @@ import numpy as np
 from .objective import Assignment, Outcome, TrialStopped
 from .search_space import SPACES, Choice
 
-SECONDS = "NEUROPLASTIC_CHEAP_SECONDS"
-"""Environment variable: how long a trial takes (default 0)."""
-WITNESS = "NEUROPLASTIC_CHEAP_WITNESS"
-"""Environment variable: a file that gets a line `slot attempt host pid` when a trial has its figures."""
-
 
 def bowl(assignment: Assignment) -> Outcome:
     """Returns that are the better the nearer the point is to the middle of the space: a pure function of it."""
     settings = assignment.config.protocol
-    pause = float(os.environ.get(SECONDS, "0")) / settings.epochs
     away = 0.0
     for name, axis in SPACES[assignment.config.agent].items():
         value = assignment.params[name]
@@ -32,7 +26,7 @@ def bowl(assignment: Assignment) -> Outcome:
     generator = np.random.default_rng(int.from_bytes(digest[:8], "little"))
     epochs, returns, best = [], [0.0], float("-inf")
     for epoch in range(1, settings.epochs + 1):
-        if assignment.stop.wait(pause):
+        if assignment.stop.is_set():
             raise TrialStopped
         played = (100 - 10 * away) * epoch / settings.epochs + generator.normal(size=settings.episodes)
         spread = float(played.std(ddof=1)) if len(played) > 1 else 0.0
@@ -40,10 +34,6 @@ def bowl(assignment: Assignment) -> Outcome:
         if epochs[-1]["mean"] > best:
             best, returns = epochs[-1]["mean"], [float(r) for r in played]
         assignment.report(epochs)
-    if WITNESS in os.environ:
-        add_line(
-            os.environ[WITNESS], f"{assignment.slot} {assignment.attempt} {os.uname().nodename} {os.getpid()}"
-        )
     return Outcome(epochs, returns)
 
 

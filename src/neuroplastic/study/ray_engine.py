@@ -67,7 +67,9 @@ def run_on_ray(
 
 
 def _ray_worker(job: Job, token: str) -> None:
-    run_worker(job, token, threading.Event())
+    import ray
+
+    run_worker(job, token, threading.Event(), ray.get_runtime_context().get_node_id())
 
 
 def _raise_own_errors(ray: Any, task: Any) -> None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
 
 from ..errors import ConfigError, choose
 from ..network.dueling import ACTIVATIONS
 from .configuration import RunConfig, with_values
-
-if TYPE_CHECKING:
-    import optuna
 
 Value = int | float | bool | str
 
@@ -22,9 +27,9 @@ class Choice:
 
     values: tuple[Value, ...]
 
-    def suggest(self, trial: optuna.Trial, name: str) -> Value:
-        """A value for a trial."""
-        return cast(Value, trial.suggest_categorical(name, self.values))
+    def distribution(self) -> BaseDistribution:
+        """As Optuna knows it."""
+        return CategoricalDistribution(self.values)
 
 
 @dataclass(frozen=True)
@@ -35,9 +40,9 @@ class Steps:
     high: int
     step: int
 
-    def suggest(self, trial: optuna.Trial, name: str) -> Value:
-        """A value for a trial."""
-        return trial.suggest_int(name, self.low, self.high, step=self.step)
+    def distribution(self) -> BaseDistribution:
+        """As Optuna knows it."""
+        return IntDistribution(self.low, self.high, step=self.step)
 
 
 @dataclass(frozen=True)
@@ -47,9 +52,9 @@ class Interval:
     low: float
     high: float
 
-    def suggest(self, trial: optuna.Trial, name: str) -> Value:
-        """A value for a trial."""
-        return trial.suggest_float(name, self.low, self.high)
+    def distribution(self) -> BaseDistribution:
+        """As Optuna knows it."""
+        return FloatDistribution(self.low, self.high)
 
 
 Space = Mapping[str, Choice | Steps | Interval]
@@ -88,9 +93,22 @@ INHERITED = ("frame_skip", "batch_size", "memory_size", "discount")
 """What a neuro-fuzzy agent takes over from the best trial of the plain one."""
 
 
-def suggest(trial: optuna.Trial, agent: str) -> dict[str, Value]:
-    """A point of an agent's space, for a trial."""
-    return {name: axis.suggest(trial, name) for name, axis in SPACES[choose("agent", agent, SPACES)].items()}
+def distributions(agent: str) -> dict[str, BaseDistribution]:
+    """An agent's space as Optuna knows it."""
+    return {name: axis.distribution() for name, axis in SPACES[choose("agent", agent, SPACES)].items()}
+
+
+def draw(study: optuna.Study, agent: str) -> dict[str, Any]:
+    """A point of an agent's space by the study's sampler, which looks at the trials so far.
+
+    Drawn before its trial exists, so that the trial is stored whole, in one transaction.
+    """
+    unborn = optuna.trial.create_trial(state=optuna.trial.TrialState.RUNNING)
+    study.sampler.before_trial(study, unborn)
+    return {
+        name: study.sampler.sample_independent(study, unborn, name, distribution)
+        for name, distribution in distributions(agent).items()
+    }
 
 
 def at_point(base: RunConfig, params: Mapping[str, Any]) -> RunConfig:

@@ -65,10 +65,10 @@ def open_storage(text: str, *, create: bool = True) -> optuna.storages.RDBStorag
     if url.startswith("sqlite"):
         path = Path(url.removeprefix("sqlite:///"))
         _prepare_file(path, create=create)
-        # A connection per transaction: nothing is held open across a fork, a kill or a pause.
-        options = {"connect_args": {"timeout": BUSY_SECONDS}, "poolclass": sqlalchemy.NullPool}
+        options = {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}}
     else:
-        options = {"pool_pre_ping": True, "pool_size": 2, "connect_args": {"connect_timeout": 10}}
+        options = {"pool_pre_ping": True, "connect_args": {"connect_timeout": 10}}
+    options.update(pool_size=2, max_overflow=8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         return _patiently(lambda: _opened(url, options), url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -18,7 +19,7 @@ from typing import Any
 import optuna
 import torch
 from optuna.exceptions import UpdateFinishedTrialError
-from optuna.trial import TrialState
+from optuna.trial import FrozenTrial, TrialState
 
 from ..errors import NeuroplasticError
 from .cheap import add_line
@@ -26,7 +27,7 @@ from .liveness import worker_name
 from .objective import Assignment, Outcome, TrialStopped, find_objective
 from .recovery import fail, trials_of_slot
 from .search import StudyError, load_study, sampler, settings_of
-from .search_space import SPACES, suggest
+from .search_space import distributions, draw
 from .slots import DONE, Lease, Slots
 from .storage import open_storage
 
@@ -86,8 +87,8 @@ class Heart:
 class Worker:
     """A worker of a study. `stop` ends it as soon as its trial has saved what it needs to go on."""
 
-    def __init__(self, job: Job, token: str, stop: threading.Event) -> None:
-        self.job, self.stop = job, stop
+    def __init__(self, job: Job, token: str, stop: threading.Event, node: str = "") -> None:
+        self.job, self.stop, self.node = job, stop, node or socket.gethostname()
         self.name = worker_name(token)
         self._rdb = open_storage(job.storage)
         # Finished trials are read once; a Study is made for each trial, with that trial's own sampler.
@@ -116,29 +117,27 @@ class Worker:
         """Make one trial; the error that it ended with, or an empty text."""
         with Heart(self._slots, lease, self.stop, self.job.beat):
             trial = self._begin(lease)
-            number = trial.number
             try:
                 began = time.monotonic()
-                params = suggest(trial, self._settings.agent)
-                outcome = self._objective(self._assignment(trial, params, lease))
+                outcome = self._objective(self._assignment(trial, lease))
                 self._complete(trial, lease, outcome, time.monotonic() - began)
                 return ""
             except TrialStopped:
                 self._give_up(trial, lease, "stopped", tries=lease.tries)
                 return ""
             except UpdateFinishedTrialError:
-                print(f"neuroplastic: trial {number} was given to another worker", file=sys.stderr)
+                print(f"neuroplastic: trial {trial.number} was given to another worker", file=sys.stderr)
                 return ""
             except Exception as error:
                 text = f"{type(error).__name__}: {error}"
-                print(f"neuroplastic: trial {number} failed: {text}", file=sys.stderr)
+                print(f"neuroplastic: trial {trial.number} failed: {text}", file=sys.stderr)
                 if not isinstance(error, NeuroplasticError):
                     traceback.print_exc()
                 self._give_up(trial, lease, text, tries=lease.tries + 1)
                 return text
 
-    def _begin(self, lease: Lease) -> optuna.Trial:
-        """A running trial that carries its lease from its first moment: no kill can leave it without."""
+    def _begin(self, lease: Lease) -> FrozenTrial:
+        """A running trial that carries point and lease from its first moment: no kill can leave it without."""
         round_ = lease.tries // (self.job.retries + 1)
         study = optuna.load_study(
             study_name=self.job.study,
@@ -150,28 +149,30 @@ class Worker:
             "attempt": lease.attempt,
             "round": round_,
             "worker": lease.worker,
+            "node": self.node,
             "protocol": self._settings.protocol,
             "seed": self._settings.seed + lease.slot,
             "device": self.job.device,
         }
-        fixed: Mapping[str, Any] = {}
-        before = trials_of_slot(study, lease.slot)
-        if before and before[-1].user_attrs["round"] == round_:
-            attributes["retry_of"] = before[-1].number
-            if before[-1].params.keys() == SPACES[self._settings.agent].keys():
-                fixed = before[-1].params
+        space = distributions(self._settings.agent)
+        before = trials_of_slot(study, lease.slot)[-1:]
+        if before and before[0].user_attrs["round"] == round_ and before[0].params.keys() == space.keys():
+            attributes["retry_of"] = before[0].number
+            params = before[0].params
+        else:
+            params = draw(study, self._settings.agent)
         template = optuna.trial.create_trial(
-            state=TrialState.RUNNING, user_attrs=attributes, system_attrs={"fixed_params": dict(fixed)}
+            state=TrialState.RUNNING, params=params, distributions=space, user_attrs=attributes
         )
-        return optuna.Trial(study, self._rdb.create_new_trial(self._study_id, template))
+        return self._rdb.get_trial(self._rdb.create_new_trial(self._study_id, template))
 
-    def _assignment(self, trial: optuna.Trial, params: Mapping[str, Any], lease: Lease) -> Assignment:
+    def _assignment(self, trial: FrozenTrial, lease: Lease) -> Assignment:
         def report(epochs: Sequence[Mapping[str, float]]) -> None:
             self._rdb.set_trial_user_attr(trial._trial_id, "epochs", [dict(epoch) for epoch in epochs])
 
         return Assignment(
-            config=self._settings.config(params, lease.slot),
-            params=params,
+            config=self._settings.config(trial.params, lease.slot),
+            params=trial.params,
             slot=lease.slot,
             attempt=lease.attempt,
             folder=Path(self.job.runs) / self.job.study / f"slot-{lease.slot:04d}",
@@ -180,7 +181,7 @@ class Worker:
             report=report,
         )
 
-    def _complete(self, trial: optuna.Trial, lease: Lease, outcome: Outcome, seconds: float) -> None:
+    def _complete(self, trial: FrozenTrial, lease: Lease, outcome: Outcome, seconds: float) -> None:
         values = outcome.values
         attributes = {
             "epochs": [dict(epoch) for epoch in outcome.epochs],
@@ -199,8 +200,8 @@ class Worker:
             add_line(self.job.witness, f"{lease.slot} {lease.attempt} {trial.number}")
         outcome.clean_up()
 
-    def _give_up(self, trial: optuna.Trial, lease: Lease, reason: str, *, tries: int) -> None:
-        fail(self._rdb, self._rdb.get_trial(trial._trial_id), reason)
+    def _give_up(self, trial: FrozenTrial, lease: Lease, reason: str, *, tries: int) -> None:
+        fail(self._rdb, trial, reason)
         self._slots.reopen(lease, tries=tries)
 
 
@@ -217,13 +218,13 @@ def work(job: Job, token: str) -> None:
         sys.exit(2)
 
 
-def run_worker(job: Job, token: str, stop: threading.Event) -> None:
-    """Work in the present process with the threads that the job allows."""
+def run_worker(job: Job, token: str, stop: threading.Event, node: str = "") -> None:
+    """Work in the present process with the threads that the job allows; trials carry the name of the node."""
     for variable in THREAD_VARIABLES:
         os.environ[variable] = str(job.threads)
     torch.set_num_threads(job.threads)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-    Worker(job, token, stop).run()
+    Worker(job, token, stop, node).run()
 
 
 def _end_with_parent(parent: int, stop: threading.Event) -> None:
