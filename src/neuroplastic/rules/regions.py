@@ -74,15 +74,22 @@ class PictureExplanation:
         found += [("advantage", int(r), float(s)) for r, s in zip(case.fired, over_mean, strict=True)]
         return found
 
-    def region(self) -> tuple[int, int, int, int]:
-        """Top, left, bottom and right (exclusive) of the square of an eighth of the picture that is hottest."""
+    def region(self) -> tuple[int, int, int, int] | None:
+        """Top, left, bottom and right (exclusive) of the hottest square, an eighth of the picture high.
+
+        The middle one of equally hot squares; None where no place speaks for the target.
+        """
         if self.heat is None:
             raise NeuroplasticError("this picture was explained without a heat map; give a method")
         height, width = self.heat.shape
         side = max(1, min(height, width) // 8)
         padded = np.pad(np.maximum(self.heat, 0).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
         sums = padded[side:, side:] - padded[:-side, side:] - padded[side:, :-side] + padded[:-side, :-side]
-        top, left = (int(i) for i in np.unravel_index(sums.argmax(), sums.shape))
+        if sums.max() <= 0:
+            return None
+        hottest = np.argwhere(sums >= sums.max() * (1 - 1e-9))
+        middle = ((hottest - hottest.mean(axis=0)) ** 2).sum(axis=1).argmin()
+        top, left = (int(i) for i in hottest[middle])
         return top, left, top + side, left + side
 
 

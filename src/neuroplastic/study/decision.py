@@ -27,7 +27,7 @@ def explain_decision(config: RunConfig, network: DuelingNetwork, picture: NDArra
     """
     looks = importlib.util.find_spec("captum") is not None
     explained = decision(config, network, picture, method="cells" if looks else None)
-    if explained.heat is not None and not explained.heat.max() > 0:
+    if explained.heat is not None and explained.region() is None:
         # A rule that fires alone and decides a constant leaves no gradient of the value; its own firing has one.
         explained = decision(config, network, picture, about="rule")
     order = np.argsort(-explained.values, kind="stable")
@@ -35,8 +35,8 @@ def explain_decision(config: RunConfig, network: DuelingNetwork, picture: NDArra
     runner_up = f"; next best {explained.values[order[1]]:.3f}" if len(order) > 1 else ""
     lines = [f"decision: {explained.action_name} (value {explained.values[chosen]:.3f}{runner_up})"]
     lines += _rules(explained)
-    if explained.heat is not None and explained.heat.max() > 0:
-        lines.append(_where(explained))
+    if explained.heat is not None:
+        lines += _where(explained)
     return "\n".join(lines)
 
 
@@ -95,17 +95,20 @@ def _rules(explained: PictureExplanation) -> list[str]:
     return [*lines, alternative_line(case)]
 
 
-def _where(explained: PictureExplanation) -> str:
-    top, left, bottom, right = explained.region()
+def _where(explained: PictureExplanation) -> list[str]:
+    region = explained.region()
+    if region is None:
+        return []
+    top, left, bottom, right = region
     words = (
         _side((top + bottom) / 2 / PICTURE[0], "upper", "lower"),
         _side((left + right) / 2 / PICTURE[1], "left", "right"),
     )
     place = " ".join(word for word in words if word) or "middle"
-    return (
+    return [
         f"looked most at rows {top} to {bottom}, columns {left} to {right} of the picture ({place}), "
         f"for {explained.target}"
-    )
+    ]
 
 
 def _side(part: float, low: str, high: str) -> str:

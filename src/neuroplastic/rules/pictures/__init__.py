@@ -3,6 +3,7 @@
 Every function returns a `matplotlib.figure.Figure` of its own; save it with `figure.savefig("rules.png")`.
 """
 
+from . import style as _style  # noqa: F401  # first: names the extra where matplotlib is missing
 from .births import plot_births
 from .explanation import plot_explanation
 from .firing import plot_firing

@@ -26,11 +26,12 @@ def plot_regions(explained: PictureExplanation) -> Figure:
     right.imshow(grey, cmap="gray", vmin=0, vmax=255)
     heat = np.maximum(explained.heat, 0)
     image = right.imshow(heat, cmap=MAP, alpha=0.65, vmin=0, vmax=max(float(heat.max()), 1e-12))
-    right.set_title(f"what counted ({explained.method})")
+    right.set_title(f"what counted ({explained.method})" if heat.any() else "nothing in it speaks for it")
     drawing.colorbar(image, ax=right, label="speaks for it", shrink=0.85)
-    top, lead, bottom, end = explained.region()
-    for panel, ink in ((left, "white"), (right, "white")):
-        for color, line in (("black", 3.0), (ink, 1.2)):
+    region = explained.region()
+    for panel in (left, right):
+        for color, line in (("black", 3.0), ("white", 1.2)) if region else ():
+            top, lead, bottom, end = region or (0, 0, 0, 0)
             panel.add_patch(
                 Rectangle(
                     (lead - 0.5, top - 0.5),

@@ -83,6 +83,7 @@ def _ticks(panel: Axes, names: list[str], count: int) -> None:
 
 
 def _name_cells(panel: Axes, base: RuleBase, shown: list[int], place: Numbers) -> None:
+    colours = _colours()
     for row in range(len(base)):
         for column, attribute in enumerate(shown):
             term = base.premises[row, attribute]
@@ -91,7 +92,8 @@ def _name_cells(panel: Axes, base: RuleBase, shown: list[int], place: Numbers) -
                 cell.set_edgecolor("lightgrey")
                 panel.add_patch(cell)
                 continue
-            ink = "black" if place[row, column] > 0.55 else "white"
+            red, green, blue, _ = colours(place[row, column])
+            ink = "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.45 else "white"
             name = short(base.inputs[attribute].terms[term].name, 14)
             panel.text(column, row, name, ha="center", va="center", color=ink, fontsize=7)
 

@@ -20,6 +20,9 @@ COLUMNS = 4
 POINTS = 200
 # A set is drawn as far as its membership can be seen.
 WIDTHS_SHOWN = 3.0
+# Lines for the sets' names over a panel, and a letter's part of its width.
+NAME_LINES = 3
+CHARACTER = 0.0205
 
 
 def plot_sets(
@@ -89,7 +92,7 @@ def _change(old: Variable, new: Variable) -> float:
 def _draw(panel: Axes, old: Variable | None, new: Variable) -> None:
     terms = [*new.terms, *(() if old is None else old.terms)]
     panel.set_title(short(new.name), fontsize="medium")
-    panel.set_ylim(0, 1.28)
+    panel.set_ylim(0, 1.04 + 0.125 * NAME_LINES)
     panel.set_yticks([0, 0.5, 1])
     if not terms:
         panel.text(0.5, 0.5, "no sets", transform=panel.transAxes, ha="center", va="center")
@@ -114,13 +117,14 @@ def _curve(term: Term, low: float, high: float) -> tuple[Numbers, Numbers]:
 
 
 def _name_terms(panel: Axes, variable: Variable) -> None:
-    """The sets' names over their peaks, on two lines in turn; only those that do not run into each other."""
+    """The sets' names over their peaks, each on the lowest line where it runs into no other; else none."""
     low, high = panel.get_xlim()
-    ends = [-math.inf, -math.inf]
-    for place, term in enumerate(variable.terms):
-        line = place % 2
-        half = 0.5 * len(term.name) * 0.021 * (high - low)
+    ends = [-math.inf] * NAME_LINES
+    for term in variable.terms:
+        half = 0.5 * len(term.name) * CHARACTER * (high - low)
         center = min(max(term.center, low + half), high - half)
-        if center - half > ends[line]:
-            panel.text(center, 1.04 + 0.12 * line, term.name, ha="center", va="bottom", fontsize=7, color=INK)
-            ends[line] = center + half
+        free = [line for line, end in enumerate(ends) if center - half > end]
+        if free:
+            height = 1.04 + 0.12 * free[0]
+            panel.text(center, height, term.name, ha="center", va="bottom", fontsize=7, color=INK)
+            ends[free[0]] = center + half + CHARACTER * (high - low)

@@ -28,8 +28,8 @@ INK, FAINT = "#222222", "#8a8a8a"
 FOR, AGAINST = "#2d4a7a", "#d8c45a"
 """dark for what speaks for, light and hatched for what speaks against"""
 HATCH = "////"
-LINES = ("-", "--", "-.", ":")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+# Dotted is left out: it stands for what was before.
+LINES = ("-", "--", "-.", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
 NAME_LENGTH = 26
 
 
