@@ -107,3 +107,10 @@ def test_a_small_file_that_asks_for_gigabytes_is_refused():
     rules = "".join(f"RULE {k} : IF x0 IS a THEN y IS c;\n" for k in range(4001))
     with pytest.raises(NotExpressibleError, match="more than the 20000000 numbers"):
         from_fcl(f"{start}{output}{rules}END_RULEBLOCK END_FUNCTION_BLOCK")
+
+
+def test_an_input_that_only_consequents_use_needs_no_terms():
+    text = TIP.replace("TERM poor := Gaussian 0. 2;", "").replace("(SERVICE IS poor) AND ", "")
+    rules = from_fcl(text)
+    assert rules.inputs[0].terms == ()
+    assert rules.consequents.weight[1, 0].tolist() == [1, -2]

@@ -119,3 +119,18 @@ def test_names_become_identifiers_that_differ(name):
     assert found.inputs[0].name == "sepal_length_cm"
     assert len({variable.name.lower() for variable in (*found.inputs, *found.outputs)}) == 6
     np.testing.assert_array_equal(found.premises, named.premises)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("fml", '"PROD"', '"MIN"'),
+        ("fcl", "AND : PROD", "AND : MIN"),
+        ("fis", "Method='prod'", "Method='min'"),
+    ],
+)
+def test_how_premises_are_joined_does_not_matter_where_rules_have_one(name, old, new):
+    write, read = FORMATS[name]
+    rules, x = random_rules(2, kind="constant", inputs=1, ignore=0.0), grid(1)
+    assert old in write(rules)
+    np.testing.assert_array_equal(outputs_of(read(write(rules).replace(old, new)), x), outputs_of(rules, x))

@@ -215,16 +215,12 @@ def _rule_block(tokens: Tokens, block: _Block) -> None:
 
 def _assembly(tokens: Tokens, block: _Block) -> Assembly:
     line = tokens.line()
-    for names, parts, word in (
-        (block.inputs, block.terms, "FUZZIFY"),
-        (block.outputs, block.decisions, "DEFUZZIFY"),
-    ):
-        for key, name in names.items():
-            if not parts.get(key):
-                raise FileFormatError(
-                    f"{shown(name)} must have a {word} block with terms before the rules", line
-                )
-    inputs = [variable_of(name, block.terms[key], line) for key, name in block.inputs.items()]
+    for key, name in block.outputs.items():
+        if not block.decisions.get(key):
+            raise FileFormatError(
+                f"{shown(name)} must have a DEFUZZIFY block with terms before the rules", line
+            )
+    inputs = [variable_of(name, block.terms.get(key, []), line) for key, name in block.inputs.items()]
     outputs = [Output(name, tuple(block.decisions[key])) for key, name in block.outputs.items()]
     return Assembly(inputs, outputs, fold=True)
 

@@ -12,7 +12,7 @@ from .text import check_length, number, shown
 _TOKEN = re.compile(
     r"(?P<number>[-+]?(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][-+]?\d+)?)"
     r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<mark>:=|\.\.|[:;,()|])",
+    r"|(?P<mark>:=|\.\.|[-+*/^%:;,()|])",
     re.ASCII,
 )
 _COMMENTS = {"(*": "*)", "/*": "*/", "//": "\n"}

@@ -17,12 +17,8 @@ _SECTION = re.compile(r"\[\s*([A-Za-z]+)\s*(\d{0,6})\s*\]", re.ASCII)
 _QUOTES = "'\""
 Made = TypeVar("Made")
 
-# What our rules compute, by key of [System]; a key that is missing has MATLAB's default for Sugeno systems.
-_WANTED = {
-    "type": ("sugeno", None),
-    "andmethod": ("prod", "prod"),
-    "defuzzmethod": ("wtaver", "wtaver"),
-}
+# MATLAB's defaults for Sugeno systems, where [System] lacks the key.
+_DEFAULTS = {"andmethod": "prod", "defuzzmethod": "wtaver"}
 
 
 @dataclass
@@ -56,8 +52,9 @@ def from_fis(text: str) -> RuleBase:
     outputs = [_output(section, len(inputs)) for section in _numbered(sections, "output")]
     assembly = Assembly(inputs, outputs)
     rules = sections.get(("rules", 0))
+    conjunction, _ = _setting(system, "andmethod")
     for line, place in rules.lines if rules else []:
-        _rule(line, place, assembly)
+        _rule(line, place, assembly, conjunction)
     _check_counts(system, inputs, outputs, 0 if rules is None else len(rules.lines))
     return rule_base_of(assembly.system())
 
@@ -119,16 +116,26 @@ def _unquoted(text: str, line: int) -> str:
     raise FileFormatError(f"a name must stand in quotes, got {shown(text)}", line)
 
 
+def _setting(system: _Section, key: str) -> tuple[str, int]:
+    """A word of [System] in small letters, and its line."""
+    if key not in system.entries and key in _DEFAULTS:
+        return _DEFAULTS[key], system.line
+    text, line = system.value(key)
+    return _unquoted(text, line).lower(), line
+
+
 def _check_system(system: _Section) -> None:
-    for key, (wanted, default) in _WANTED.items():
-        if key not in system.entries and default is not None:
-            continue
-        text, line = system.value(key)
-        value = _unquoted(text, line).lower()
-        if value != wanted:
-            raise NotExpressibleError(
-                f"line {line}: {key}={shown(value)} is not read: our rules compute {key}='{wanted}'"
-            )
+    kind, line = _setting(system, "type")
+    if kind != "sugeno":
+        raise NotExpressibleError(
+            f"line {line}: Type={shown(kind)} is not read: only 'sugeno' systems compute what our rules do; MATLAB's "
+            "Mamdani defuzzifiers integrate over a grid"
+        )
+    method, line = _setting(system, "defuzzmethod")
+    if method != "wtaver":
+        raise NotExpressibleError(
+            f"line {line}: DefuzzMethod={shown(method)} is not read: our rules compute 'wtaver', the weighted average"
+        )
 
 
 def _whole(text: str, what: str, line: int) -> int:
@@ -205,7 +212,7 @@ def _function(
     return make(name, kind, [number(word, f"a parameter of {shown(name)}", line) for word in words], line)
 
 
-def _rule(text: str, line: int, assembly: Assembly) -> None:
+def _rule(text: str, line: int, assembly: Assembly, conjunction: str) -> None:
     """One rule, as in `1 0 2, 1 (0.5) : 1`: sets of the inputs, of the outputs, weight, connection."""
     before, comma, rest = text.partition(",")
     after, opening, rest = rest.partition("(")
@@ -232,6 +239,10 @@ def _rule(text: str, line: int, assembly: Assembly) -> None:
     if connection == "2" and len(premises) > 1:
         raise NotExpressibleError(
             f"line {line}: a rule with OR is not read: our rules only join premises by AND"
+        )
+    if conjunction != "prod" and len(premises) > 1:
+        raise NotExpressibleError(
+            f"line {line}: AndMethod={shown(conjunction)} is not read: our AND is the product, 'prod'"
         )
     conclusions = [
         _index(word, len(output.decisions), line)
