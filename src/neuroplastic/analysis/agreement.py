@@ -55,7 +55,7 @@ def kendalls_w(ratings: ArrayLike, *, ties: bool = True) -> Concordance:
     """
     table = _ratings(ratings)
     m, n = table.shape
-    ranked = np.array([ranks(row) for row in table])
+    ranked = stats.rankdata(-table, axis=1)
     sums = ranked.sum(axis=0)
     spread = float(((sums - sums.mean()) ** 2).sum())
     tied = 0

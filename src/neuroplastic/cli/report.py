@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         made = report.paper_report(firing_section(options.scenario))
     else:
         tables = [table for source in options.studies for table in analysis.load_studies(source)]
-        made = report.study_report(tables, firing_section(options.scenario))
+        made = report.study_report(tables, firing_section(options.scenario), progress=print)
     page = report.write_report(made, options.out, force=options.force)
     print(f"report: {page}")
     return 0

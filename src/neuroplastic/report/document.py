@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-EQUAL, DIFFERS, SLIP = "equal", "differs", "slip"
+EQUAL, ROUNDED, DIFFERS, SLIP = "equal", "rounded", "differs", "slip"
+"""A printed number recomputed: the same; the same as far as rounded tables can say; not so; a slip of the paper."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Cell:
     shade: float = 0.0
     """0 (white) to 1 (black)"""
     mark: str = ""
-    """'equal', 'differs' or 'slip' where a printed number was recomputed"""
+    """EQUAL, ROUNDED, DIFFERS or SLIP where a printed number was recomputed"""
     note: str = ""
     """shown small beside it"""
 
@@ -83,8 +84,8 @@ class Report:
 
     @property
     def marks(self) -> dict[str, int]:
-        """How many recomputed numbers are equal, differ, or are slips."""
-        counts = {EQUAL: 0, DIFFERS: 0, SLIP: 0}
+        """How many recomputed numbers have which mark."""
+        counts = {EQUAL: 0, ROUNDED: 0, DIFFERS: 0, SLIP: 0}
         for section in self.sections:
             for table in section.tables:
                 for row in table.rows:

@@ -30,6 +30,9 @@ def canvas(width: float, height: float) -> Canvas:
 def finished(figure: Canvas, key: str, caption: str, how_to_read: str) -> Figure:
     """The figure drawn as PNG and SVG; the same input gives the same bytes."""
     png, svg = io.BytesIO(), io.BytesIO()
+    # Room for labels is made once, not again for each format.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
     with matplotlib.rc_context({"svg.hashsalt": key, "svg.fonttype": "path"}):
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})

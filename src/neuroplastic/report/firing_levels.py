@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,18 @@ FRAMES = 64
 """Pictures that set the encoder's batch norm; three of them are shown."""
 LEAST = 1.4e-45
 """The smallest number above 0 in single precision: below it a rule does not fire at all."""
+
+STYLES: dict[str, dict[str, Any]] = {
+    "sum": {
+        "linestyle": "",
+        "marker": "o",
+        "markersize": 5.5,
+        "markerfacecolor": "none",
+        "markeredgecolor": BLUE,
+        "markeredgewidth": 0.9,
+    },
+    "mean": {"linestyle": "", "marker": "s", "markersize": 2.6, "color": ORANGE},
+}
 
 Pictures = NDArray[np.uint8]
 Levels = NDArray[np.float64]
@@ -77,7 +90,8 @@ def firing_section(scenario: str = "DTC", *, seed: int = 0) -> Section:
     intro = (
         f"A random rule base of {RULES} rules, each with {FEATURES} attributes, and three observations (a), (b), (c): "
         f"{origin}, seen through a random picture encoder whose batch norm was set by {len(pictures)} such pictures. "
-        "Fuzzy sets span the range of the features. Blue: log-memberships summed (Eq. 6); orange: averaged (Eq. 12)."
+        "Fuzzy sets span the range of the features. Blue rings: log-memberships summed (Eq. 6); orange "
+        "squares: averaged (Eq. 12)."
     )
     return Section(
         "Firing levels (Appendix B)", (_observations(pictures[shown]), *figures, _counts(sums)), (intro,)
@@ -119,23 +133,21 @@ def levels(sums: torch.Tensor, reduce: str, *, norm: bool, alpha: float) -> Leve
 
 
 def _draw(variant: Variant, sums: torch.Tensor) -> Figure:
-    kinds = (("sum", BLUE, "o", 4.5), ("mean", ORANGE, "s", 2.5))
-    both = {kind: levels(sums, kind, norm=variant.layer_norm, alpha=variant.alpha) for kind, *_ in kinds}
+    both = {kind: levels(sums, kind, norm=variant.layer_norm, alpha=variant.alpha) for kind in STYLES}
     fired = np.concatenate([level[level >= LEAST] for level in both.values()])
     bottom, top = float(fired.min()), float(fired.max())
+    margin = max((top / bottom) ** 0.06, 1.5)
     figure = canvas(7.5, 6.4)
     axes = figure.subplots(3, 2, sharex=True, sharey=True)
     handles = {}
     for row, letter in enumerate("abc"):
-        for kind, colour, marker, size in kinds:
+        for kind, style in STYLES.items():
             level = both[kind][row]
             visible = np.where(level >= LEAST, level, np.nan)
-            style = {"color": colour, "markeredgecolor": "black", "markeredgewidth": 0.3}
-            # The sum's few rules lie on top of the mean's many.
-            layer = 3 if kind == "sum" else 2
-            (dots,) = axes[row, 0].plot(visible, marker, markersize=size, zorder=layer, **style)
+            # Rings around the squares: where both lie on each other, both are seen, in grey too.
+            (dots,) = axes[row, 0].plot(visible, **style)
             # Weakest first, so that rules that do not fire leave a gap on the left.
-            axes[row, 1].plot(_ascending(visible), marker, markersize=size, zorder=layer, **style)
+            axes[row, 1].plot(_ascending(visible), **style)
             handles[f"{kind} ({'Eq. 6' if kind == 'sum' else 'Eq. 12'})"] = dots
         axes[row, 0].set_ylabel(f"({letter})  firing level")
     axes[0, 0].set_title("(1) Unsorted", fontsize=11)
@@ -143,7 +155,7 @@ def _draw(variant: Variant, sums: torch.Tensor) -> Figure:
     for axis in axes.flat:
         axis.set_yscale("log")
         axis.set_xlim(-4, RULES + 3)
-        axis.set_ylim(bottom / 2, top * 2)
+        axis.set_ylim(bottom / margin, top * margin)
         axis.grid(color="0.9", linewidth=0.6)
         axis.set_axisbelow(True)
     for axis in axes[2]:

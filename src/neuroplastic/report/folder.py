@@ -13,13 +13,14 @@ from markupsafe import Markup
 
 from .. import __version__
 from ..errors import NeuroplasticError
-from .document import DIFFERS, EQUAL, SLIP, Figure, Report, Table
+from .document import DIFFERS, EQUAL, ROUNDED, SLIP, Figure, Report, Table
 from .latex import latex
 
 PAGE = "index.html"
 _SIGNATURE = '<meta name="generator" content="neuroplastic report'
 _MARKS = {
     EQUAL: Markup('<span class="mark" title="recomputed: equal">✓</span>'),
+    ROUNDED: Markup('<span class="mark" title="recomputed: equal as far as rounded tables can say">≈</span>'),
     DIFFERS: Markup('<span class="mark off" title="recomputed: not equal">≠</span>'),
     SLIP: Markup('<span class="mark off" title="a slip of the paper">!</span>'),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .document import DIFFERS, EQUAL, SLIP, Cell, Symbol, Table
+from .document import DIFFERS, EQUAL, ROUNDED, SLIP, Cell, Symbol, Table
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -30,7 +30,7 @@ _ESCAPES = {
     "≠": r"$\neq$",
     "±": r"$\pm$",
 }
-_MARKS = {EQUAL: r"$^{=}$", DIFFERS: r"$^{\neq}$", SLIP: r"$^{!}$"}
+_MARKS = {EQUAL: r"$^{=}$", ROUNDED: r"$^{\approx}$", DIFFERS: r"$^{\neq}$", SLIP: r"$^{!}$"}
 
 
 def escaped(text: str) -> str:

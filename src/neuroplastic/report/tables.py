@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..analysis.agreement import Concordance, IntraclassCorrelation
 from ..analysis.comparison import Comparison
@@ -26,6 +26,19 @@ class Chosen:
     slope: float | None = None
     support: int | None = None
     highlighted: tuple[str, ...] = ()
+    printed: Mapping[str, str] = field(default_factory=dict)
+    """text to show for an entry instead of the number formatted"""
+
+    def text(self, name: str) -> str:
+        """A hyperparameter as the table shows it."""
+        return self.printed.get(name) or shown(name, self.parameters.get(name))
+
+    def scores(self) -> tuple[str, str, str]:
+        """Mean, SD and slope as the table shows them."""
+        slope = self.slope if self.slope is not None else float("nan")
+        numbers = {"mean": score(self.score.mean), "sd": score(self.score.sd), "slope": decimal(slope, 2)}
+        mean, sd, m = (self.printed.get(name) or text for name, text in numbers.items())
+        return mean, sd, m
 
 
 def ordered(tasks: Iterable[str]) -> list[str]:
@@ -51,15 +64,14 @@ def best_table(agent: str, own: Mapping[str, Chosen], other: Mapping[str, Chosen
     rows = []
     for task in tasks:
         best, rival = own[task], other.get(task)
-        values = [Cell(shown(name, best.parameters.get(name))) for name in names]
+        values = [Cell(best.text(name)) for name in names]
         slope = best.slope if best.slope is not None else float("nan")
         beats = (
             rival is not None and best.score.mean > rival.score.mean,
             rival is not None and best.score.sd < rival.score.sd,
             rival is not None and rival.slope is not None and slope > rival.slope,
         )
-        numbers = (score(best.score.mean), score(best.score.sd), decimal(slope, 2))
-        scores = [Cell(text, bold=bold) for text, bold in zip(numbers, beats, strict=True)]
+        scores = [Cell(text, bold=bold) for text, bold in zip(best.scores(), beats, strict=True)]
         rows.append((Cell(task), *values, *scores))
     kind = {"dnn": "DNNs", "nfn": "concurrent optimization of NFNs"}.get(agent, agent)
     return Table(
@@ -112,7 +124,7 @@ def importance_table(agent: str, importances: Mapping[str, Mapping[str, Mapping[
     """Importances by task and evaluator, shaded."""
     tasks = ordered(importances)
     first = next(iter(importances.values()))
-    names = tuple(next(iter(first.values())))
+    names = in_order(tuple(next(iter(first.values()))), agent)
     rows = []
     for task in tasks:
         for place, (evaluator, shares) in enumerate(importances[task].items()):
@@ -201,14 +213,14 @@ def medoid_table(agent: str, medoids: Mapping[str, Chosen], best: Mapping[str, C
         same = best[task].parameters if task in best else {}
         values = [
             Cell(
-                shown(name, row.parameters.get(name)),
+                row.text(name),
                 bold=name in same
                 and shown(name, same.get(name)) == shown(name, row.parameters.get(name)) != "-",
                 highlighted=name in row.highlighted,
             )
             for name in names
         ]
-        scores = text_cells(score(row.score.mean), score(row.score.sd), str(row.support or "-"))
+        scores = text_cells(*row.scores()[:2], str(row.support or "-"))
         rows.append((Cell(task), *values, *scores))
     return Table(
         f"medoids_{agent}",
