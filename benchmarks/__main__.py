@@ -1,4 +1,7 @@
-"""Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 60]`."""
+"""Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 60]`.
+
+`python -m benchmarks tables` is accuracy on tables of data; it takes hours and options of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,13 @@ import sys
 
 from benchmarks import rule_part
 
-OTHERS = ("doom_environment", "training_step")
+OTHERS = ("doom_environment", "training_step", "explaining")
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["tables"]:
+        importlib.import_module("benchmarks.tables").main(sys.argv[2:])
+        return
     present = [name for name in OTHERS if importlib.util.find_spec(f"benchmarks.{name}")]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(

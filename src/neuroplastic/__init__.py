@@ -17,14 +17,17 @@ from .network.hierarchy import Hierarchy
 from .network.neurogenesis import Birth, Neurogenesis
 from .network.nfn import NeuroFuzzyNetwork
 from .network.storage import StorageError, load, save
+from .network.storage import register as _register
 from .rules.experts import from_rules
 from .rules.explaining import Explainer, explain
 from .rules.explanation import Explanation
 from .rules.json_form import RuleJSONError
+from .rules.readability import Readability, readabilities, readability
 from .rules.reading import rule_base, rule_bases
 from .rules.rule_base import RuleBase, Term, Variable
 from .rules.simplification_report import SimplificationReport, Simplified
 from .rules.simplifying import simplify
+from .rules.stability import Stability, rule_stability
 from .rules.standards import StandardError, export, import_rules
 from .rules.tokens import RuleSyntaxError
 
@@ -51,12 +54,14 @@ __all__ = [
     "NeuroFuzzyRegressor",
     "Neurogenesis",
     "NeuroplasticError",
+    "Readability",
     "RuleBase",
     "RuleJSONError",
     "RuleSyntaxError",
     "Selection",
     "SimplificationReport",
     "Simplified",
+    "Stability",
     "StandardError",
     "StorageError",
     "Term",
@@ -66,8 +71,11 @@ __all__ = [
     "from_rules",
     "import_rules",
     "load",
+    "readabilities",
+    "readability",
     "rule_base",
     "rule_bases",
+    "rule_stability",
     "save",
     "simplify",
 ]
@@ -77,6 +85,8 @@ _LATE = {
     "NeuroFuzzyClassifier": "learn.estimators",
     "NeuroFuzzyRegressor": "learn.estimators",
 }
+for _name in ("NeuroFuzzyClassifier", "NeuroFuzzyRegressor"):
+    _register(_name, f"{__name__}.learn.estimators.storage")
 
 
 def __getattr__(name: str) -> object:

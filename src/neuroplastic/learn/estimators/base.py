@@ -24,7 +24,7 @@ from ...rules.reading import rule_base
 from ...rules.rule_base import RuleBase
 from .naming import readable
 from .rows import Numbers, Rows, location_and_scale
-from .start import place_first_rules, place_first_sets, start_linear
+from .start import first_terms, place_first_rules, place_first_sets, sharpen, start_linear
 from .training import Plan, Tensors, optimizer_for, step, train
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Fewer rows than this are all trained on: a tenth of them would say too little about when to stop.
 LEAST_ROWS_TO_HOLD_OUT = 500
+# Room per column for sets to be born.
+SPARE_TERMS = 3
 PASSES, LEAST_UPDATES, MOST_UPDATES = 60, 300, 1500
 
 
@@ -47,12 +49,12 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         self,
         rules: int = 30,
         *,
-        terms: int = 5,
-        max_terms: int = 8,
+        terms: int | str = "auto",
+        max_terms: int | None = None,
         alpha: float = 1.0,
         growth: float | None = 0.05,
         ridge: float = 1.0,
-        shrinkage: float = 1.0,
+        shrinkage: float = 3.0,
         learning_rate: float = 0.02,
         max_updates: int | None = None,
         batch_size: int = 256,
@@ -162,8 +164,10 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         at_least("rules", _whole(self.rules), 1)
-        at_least("terms", _whole(self.terms), 1)
-        at_least("max_terms", _whole(self.max_terms), self.terms)
+        if self.terms != "auto":
+            at_least("terms", _whole(self.terms), 1)
+        if self.max_terms is not None:
+            at_least("max_terms", _whole(self.max_terms), 1 if self.terms == "auto" else int(self.terms))
         at_least("batch_size", _whole(self.batch_size), 1)
         at_least("patience", _whole(self.patience), 1)
         if self.max_updates is not None:
@@ -200,6 +204,8 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         self.offset_, self.scale_ = location_and_scale(rows.x, rows.weight)
         self._learn_scale(rows.y, rows.weight)
         seen, seed = self._seen(rows), int(rng.randint(2**31 - 1))
+        terms = int(self.terms) if self.terms != "auto" else first_terms(int(self.rules), self.n_features_in_)
+        room = int(self.max_terms) if self.max_terms is not None else terms + SPARE_TERMS
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net = NeuroFuzzyNetwork(
@@ -207,14 +213,15 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
                 self._outputs(),
                 int(self.rules),
                 terms=1,
-                max_terms=int(self.max_terms),
+                max_terms=room,
                 selection=Selection(estimator="ste"),
                 firing=Firing(alpha=self.alpha),
                 consequent=Affine(init="zeros"),
                 neurogenesis=None if not self.growth else Neurogenesis(epsilon=self.growth),
             )
-            place_first_sets(net, seen, int(self.terms))
+            place_first_sets(net, seen, min(terms, room))
             place_first_rules(net, seen, seed)
+            sharpen(net.eval(), seen)
         start_linear(net, *self._linear(seen))
         self.network_, self._optimizer = net.double().eval(), None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -17,8 +18,16 @@ from .rows import Numbers, Rows, quantiles
 
 # Sets of a column never start narrower than this share of its deviation.
 LEAST_SPACING = 0.1
+# How many rules share a decision at the start (one over the sum of their squared firing levels, on average).
+SHARING = 6.0
 # Logits start as the nearness of a set to the rule's cluster, plus noise of this deviation that breaks ties.
 TIE_BREAK = 0.01
+
+
+def first_terms(rules: int, columns: int) -> int:
+    """Sets per column: 5, and more where few columns could not tell `rules` rules apart, `2 rules**(1/columns)`."""
+    wanted = math.ceil(2 * math.pow(rules, 1 / columns))
+    return max(5, min(2 * rules, wanted, 16))
 
 
 def place_first_sets(net: NeuroFuzzyNetwork, rows: Rows, terms: int) -> None:
@@ -56,6 +65,24 @@ def place_first_rules(net: NeuroFuzzyNetwork, rows: Rows, seed: int) -> None:
         away = net.centers.t().unsqueeze(2) - torch.from_numpy(middles.T).to(net.centers)
         nearness = torch.exp(-0.5 * away.square())
         net.logits.copy_(nearness + TIE_BREAK * torch.randn_like(nearness))
+
+
+@torch.no_grad()
+def sharpen(net: NeuroFuzzyNetwork, rows: Rows, sharing: float = SHARING) -> None:
+    """Set the gain of the layer norm so that about `sharing` rules share the decision of a row, by bisection.
+
+    Standardised log-firings say nothing about how far apart rules are: in few columns rules would be too blurred.
+    """
+    x = torch.from_numpy(rows.x[:: max(1, len(rows) // 1000)]).to(net.centers)
+    least, most = 0.25, 16.0
+    assert net.kappa is not None
+    for _ in range(8):
+        middle = (least * most) ** 0.5
+        net.kappa.fill_(middle)
+        if float((1 / net.firing(x).square().sum(dim=1)).mean()) > sharing:
+            least = middle
+        else:
+            most = middle
 
 
 def start_linear(net: NeuroFuzzyNetwork, weight: Numbers, bias: Numbers) -> None:

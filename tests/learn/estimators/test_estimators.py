@@ -1,0 +1,212 @@
+"""The estimators by law and by example."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_regression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import neuroplastic as npl
+from neuroplastic.rules.building import network_of
+
+QUICK = {"rules": 4, "max_updates": 40, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def fitted(iris):
+    x, y = iris
+    return npl.NeuroFuzzyClassifier(**QUICK).fit(x, y.map({0: "setosa", 1: "versicolor", 2: "virginica"}))
+
+
+def corners(rows=400):
+    """Two classes that no line parts: the sign of a product."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, 2))
+    return x, np.where(x[:, 0] * x[:, 1] > 0, "same", "other")
+
+
+def test_plain_import_needs_no_scikit_learn():
+    code = "import sys; sys.modules['sklearn'] = None; import neuroplastic; print(neuroplastic.NeuroFuzzyNetwork)"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_without_scikit_learn_the_error_names_the_extra():
+    code = "import sys; sys.modules['sklearn'] = None; import neuroplastic; neuroplastic.NeuroFuzzyClassifier"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "neuroplastic[table]" in done.stderr
+
+
+def test_names_are_listed():
+    assert {"NeuroFuzzyClassifier", "NeuroFuzzyRegressor"} <= set(dir(npl)) & set(npl.__all__)
+
+
+def test_rules_learn_what_no_line_parts():
+    x, y = corners()
+    model = npl.NeuroFuzzyClassifier(random_state=0).fit(x, y)
+    test_x = np.random.default_rng(1).normal(size=(400, 2))
+    test_y = np.where(test_x[:, 0] * test_x[:, 1] > 0, "same", "other")
+    assert model.score(test_x, test_y) > 0.9
+
+
+def test_regression_learns_a_curve():
+    x = np.linspace(-3, 3, 200)[:, None]
+    y = np.sin(2 * x[:, 0])
+    assert npl.NeuroFuzzyRegressor(random_state=0).fit(x, y).score(x, y) > 0.95
+
+
+def test_weight_two_is_the_row_twice_and_weight_zero_no_row(iris):
+    x, y = iris
+    x, y = x.to_numpy(), y.to_numpy()
+    weight = np.random.default_rng(0).integers(0, 3, len(x))
+    weighted = npl.NeuroFuzzyClassifier(**QUICK).fit(x, y, sample_weight=weight)
+    repeated = npl.NeuroFuzzyClassifier(**QUICK).fit(np.repeat(x, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_array_equal(weighted.predict_proba(x), repeated.predict_proba(x))
+
+
+def test_order_of_rows_does_not_matter(iris):
+    x, y = iris
+    order = np.random.default_rng(0).permutation(len(x))
+    one = npl.NeuroFuzzyClassifier(**QUICK).fit(x, y).predict_proba(x)
+    other = npl.NeuroFuzzyClassifier(**QUICK).fit(x.iloc[order], y.iloc[order]).predict_proba(x)
+    np.testing.assert_array_equal(one, other)
+
+
+def test_equal_seeds_give_equal_fits_and_leave_torchs_generator_alone(iris):
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    one, other = (npl.NeuroFuzzyClassifier(**QUICK).fit(*iris).predict_proba(iris[0]) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_rules_are_in_raw_units_with_names_of_columns_and_classes(fitted, iris):
+    rules = fitted.rules_
+    assert [variable.name for variable in rules.inputs] == list(iris[0].columns)
+    assert [variable.name for variable in rules.outputs] == ["setosa", "versicolor", "virginica"]
+    assert len(rules) == 4
+    lengths = [term.center for term in rules.inputs[2].terms]
+    assert 0 < min(lengths) < max(lengths) < 10  # centimetres of a petal, not deviations
+
+
+def test_rules_compute_what_predict_says(fitted, iris):
+    x = iris[0].to_numpy()
+    outputs = network_of(fitted.rules_, dtype=torch.float64).eval()(torch.tensor(x)).detach().numpy()
+    np.testing.assert_array_equal(fitted.classes_[outputs.argmax(axis=1)], fitted.predict(iris[0]))
+
+
+def test_explanation_speaks_of_columns(fitted, iris):
+    assert fitted.explain(iris[0].iloc[:3]) is not None
+
+
+def test_pipeline_grid_search_clone_and_pickle(iris):
+    x, y = iris
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), npl.NeuroFuzzyClassifier(max_updates=10, random_state=0)),
+        {"neurofuzzyclassifier__rules": np.array([2, 3])},
+        cv=2,
+    ).fit(x, y)
+    best = clone(search.best_estimator_).fit(x, y)
+    again = pickle.loads(pickle.dumps(best))
+    np.testing.assert_array_equal(again.predict_proba(x), best.predict_proba(x))
+
+
+def test_partial_fit_goes_on_learning_and_knows_all_classes():
+    x, y = corners(300)
+    model = npl.NeuroFuzzyClassifier(random_state=0)
+    for _ in range(60):
+        model.partial_fit(x, y, classes=["other", "same"])
+    assert model.score(x, y) > 0.8
+    with pytest.raises(npl.InputError, match="classes"):
+        model.partial_fit(x[:1], ["third"])
+
+
+def test_first_partial_fit_without_classes_is_refused(iris):
+    with pytest.raises(npl.InputError, match="classes must be passed"):
+        npl.NeuroFuzzyClassifier().partial_fit(*iris)
+
+
+def test_partial_fit_lets_sets_be_born_where_new_rows_lie():
+    rng = np.random.default_rng(0)
+    model = npl.NeuroFuzzyRegressor(random_state=0)
+    for shift in (0, 0, 20, 20, 20, 20):
+        x = rng.normal(shift, 1, size=(100, 1))
+        model.partial_fit(x, x[:, 0])
+    assert any(birth.center > 10 for birth in model.births_)
+
+
+def test_warm_start_goes_on_from_the_network_there_is(iris):
+    model = npl.NeuroFuzzyClassifier(**QUICK, warm_start=True).fit(*iris)
+    network = model.network_
+    assert model.fit(*iris).network_ is network
+
+
+def test_several_targets_are_predicted_together():
+    x, y = make_regression(120, 5, n_targets=2, random_state=0)
+    model = npl.NeuroFuzzyRegressor(**QUICK).fit(x, y)
+    assert model.predict(x).shape == (120, 2)
+    assert model.score(x, y) > 0.95
+    assert [variable.name for variable in model.rules_.outputs] == ["y1", "y2"]
+
+
+def test_constant_column_and_constant_target_are_no_trouble():
+    x = np.column_stack([np.linspace(0, 1, 50), np.full(50, 7.0), np.full(50, 1e9) + 1e-8])
+    model = npl.NeuroFuzzyRegressor(**QUICK).fit(x, np.full(50, 3.0))
+    np.testing.assert_allclose(model.predict(x), 3.0, atol=0.05)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_missing_and_infinite_values_are_refused(bad, iris):
+    x = iris[0].to_numpy().copy()
+    x[3, 1] = bad
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        npl.NeuroFuzzyClassifier(**QUICK).fit(x, iris[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("rules", 0),
+        ("terms", 1.5),
+        ("learning_rate", 0),
+        ("ridge", -1),
+        ("early_stopping", "yes"),
+        ("alpha", 3),
+    ],
+)
+def test_a_bad_parameter_is_named(name, value, iris):
+    with pytest.raises(npl.ConfigError, match=name):
+        npl.NeuroFuzzyClassifier(**{name: value}).fit(*iris)
+
+
+def test_held_out_rows_stop_training_and_the_best_look_is_kept():
+    x, _ = corners(600)
+    noise = np.random.default_rng(3).integers(0, 2, 600)
+    model = npl.NeuroFuzzyClassifier(random_state=0, early_stopping=True, patience=2, max_updates=2000).fit(
+        x, noise
+    )
+    assert model.n_iter_ < 2000
+    assert len(model.history_.held_out) == len(model.history_.losses)
+
+
+def test_odd_names_of_columns_become_readable(iris):
+    x = pd.DataFrame(iris[0].to_numpy(), columns=["it's", "its", " a\nb", "it s"])
+    names = [variable.name for variable in npl.NeuroFuzzyClassifier(**QUICK).fit(x, iris[1]).rules_.inputs]
+    assert names == ["it s", "its", "a b", "it s (2)"]
+
+
+def test_progress_is_shown_when_asked(iris, capsys):
+    npl.NeuroFuzzyClassifier(**QUICK, verbose=1).fit(*iris)
+    assert "fitting" in capsys.readouterr().err
