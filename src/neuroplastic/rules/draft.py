@@ -130,6 +130,12 @@ class Draft:
             premises[place[number], attribute] = IGNORED
         return replace(self, premises=premises)
 
+    def without_attributes(self, attributes: Iterable[int]) -> Draft:
+        """The draft whose rules, but for frozen ones, ask nothing of these attributes."""
+        premises = self.premises.clone()
+        premises[:, list(attributes)] = IGNORED
+        return replace(self, premises=self.held_rules(self.premises, premises))
+
     def merging_sets(self, merges: Iterable[tuple[int, int, int]]) -> Draft:
         """The draft in which, per (attribute, slot, slot), two sets became one in the lower slot.
 

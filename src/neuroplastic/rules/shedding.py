@@ -19,10 +19,10 @@ Candidate = TypeVar("Candidate")
 
 # Changes up to this, in the unit of measurement, are the rounding of an exact step in double precision.
 ROUNDING = 1e-9
-# A refit goes on for at most this many bursts, and is given up early where it is still this far off.
-BURSTS, HOPELESS = 5, 3.0
+# A refit goes on for at most this many bursts, and is given up where after n of them it is HOPELESS / n times off.
+BURSTS, HOPELESS = 5, 6.0
 # A stage ends when this many single candidates were refused.
-PATIENCE = 3
+PATIENCE = 2
 # Sensitivity is exact up to this many outputs; beyond, that many random mixtures of the outputs stand for them.
 MIXTURES = 16
 
@@ -75,7 +75,7 @@ class Trials:
 
         def enough(now: Draft) -> bool:
             seen.append(self.figure(now))
-            return seen[-1] <= limit or (len(seen) > 1 and seen[-1] > HOPELESS * limit)
+            return seen[-1] <= limit or seen[-1] > limit * HOPELESS / len(seen)
 
         return refitted(
             draft,
@@ -154,6 +154,14 @@ class Trials:
             fires = (draft.levels(draft.log_firing(self.x)) > 0).any(dim=0).tolist()
         idle = [number for number, ever in zip(draft.numbers, fires, strict=True) if not ever]
         return [number for number in idle if number not in draft.frozen_rules]
+
+    def attributes_by_effect(self, draft: Draft) -> list[int]:
+        """Attributes that some rule asks for; first those whose absence from all rules changes the outputs least."""
+        asked = (draft.premises[~draft.is_frozen()] != IGNORED).any(dim=0).nonzero().squeeze(1)
+        effects = [self.change(draft.without_attributes([one])).rms for one in asked.tolist()]
+        order = torch.tensor(effects).argsort(stable=True)
+        ranked: list[int] = asked[order].tolist()
+        return ranked
 
     def premises_by_effect(self, draft: Draft) -> list[tuple[int, int]]:
         """(Number of rule, attribute) of the premises that ask; first those that to first order matter least."""

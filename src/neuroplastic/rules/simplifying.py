@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from ..errors import ConfigError, InputError, at_least, choose
-from ..network.antecedent import check_input
+from ..errors import ConfigError, at_least, choose
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from .draft import Draft, Size, draft_of
 from .draft_network import network_from
 from .duplicates import duplicates, merging_rules
+from .rows import rows_of, said
+from .rule_base import IGNORED
 from .shedding import Trials
 from .simplification_report import Change, SimplificationReport, Simplified, Step
 
@@ -61,9 +61,9 @@ def simplify(
     if isinstance(tolerance, bool) or not 0 <= tolerance < float("inf"):
         raise ConfigError(f"tolerance must be a finite number of at least 0, got {tolerance!r}")
     levels = _levels(net)
-    x = _rows(data, levels[0])
+    x = rows_of(data, levels[0])
     started = time.perf_counter()
-    reference = _said(net, x)
+    reference = said(net, x).cpu().double()
     units = _units(reference, unit)
     bar = tqdm(disable=not verbose, desc="simplify", unit=" trials")
     share = 1.0
@@ -74,7 +74,7 @@ def simplify(
             _Settings(tolerance * share * MARGIN, measure, refit and share > 0, rounds, units, bar),
         )
         result = _assembled(net, [network_from(*pair) for pair in zip(drafts, levels, strict=True)])
-        change = _change(_said(result, x), reference, units)
+        change = _change(said(result, x).cpu().double(), reference, units)
         figure = change.largest if measure == "max" else change.rms
         if figure <= max(tolerance, _rounding(levels[0].centers.dtype)) or not share:
             break
@@ -157,6 +157,8 @@ class _Level:
         self._merge_rules(rules)
         self._shed("drop rules that never fire", trials.idle_rules, Draft.without_rules, rules)
         self._shed("drop weak rules", trials.rules_by_effect, Draft.without_rules, rules)
+        order = trials.attributes_by_effect(self.draft)
+        self._shed("drop attributes", _once(order), Draft.without_attributes, premises)
         self._shed("drop premises", trials.premises_by_effect, Draft.without_premises, premises)
         self._merge_rules(premises)
         self._drop_unused()
@@ -208,33 +210,22 @@ class _Level:
             self.trials.bar.set_postfix_str(f"{size}, change {change.largest:.2g}")
 
 
+def _once(order: Sequence[int]) -> Callable[[Draft], list[int]]:
+    """A ranking of attributes that is made once, less those that no rule asks for any more."""
+
+    def asked(draft: Draft) -> list[int]:
+        found = set((draft.premises != IGNORED).any(dim=0).nonzero().squeeze(1).tolist())
+        return [attribute for attribute in order if attribute in found]
+
+    return asked
+
+
 def _levels(net: NeuroFuzzyNetwork | Hierarchy) -> Sequence[NeuroFuzzyNetwork]:
     if isinstance(net, Hierarchy):
         return net.levels
     if isinstance(net, NeuroFuzzyNetwork):
         return [net]
     raise ConfigError(f"net must be a NeuroFuzzyNetwork or a Hierarchy, got {type(net).__name__}")
-
-
-def _rows(data: Any, net: NeuroFuzzyNetwork) -> Tensor:
-    """The data as the network takes it; refuses none, and what is not finite."""
-    x = data if isinstance(data, Tensor) else torch.as_tensor(np.asarray(data, dtype=np.float64))
-    x = x.detach().to(net.centers)
-    check_input(x, net.in_features)
-    if not len(x):
-        raise InputError("data must have at least one row: changes are measured on it")
-    return x
-
-
-@torch.no_grad()
-def _said(net: NeuroFuzzyNetwork | Hierarchy, x: Tensor) -> Tensor:
-    """What the network says in evaluation, in doubles on the CPU; its mode stays."""
-    training = net.training
-    net.eval()
-    try:
-        return net(x).detach().cpu().double()  # type: ignore[no-any-return]
-    finally:
-        net.train(training)
 
 
 def _units(reference: Tensor, unit: str) -> Tensor:
