@@ -47,8 +47,9 @@ def from_rules(
 
     `firing` None is the classical one: product of memberships, weighted mean, certainty if the text has it.
     `frozen` keeps all rules, or those with these numbers (as written, or counted from 1), with their sets, as
-    they are while the rest learns. `extra_rules` adds rules at random places that at first say what the written
-    rules say there. The other arguments are those of the network.
+    they are while the rest learns. `extra_rules` adds rules at random places whose conclusions at first are what
+    the written rules say there (with a layer norm, their mere number changes the output too). The other arguments
+    are those of the network.
     """
     at_least("extra_rules", extra_rules, 0)
     rules, numbers = read(text, variables, outputs, firing, defuzzifier)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ConfigError
 from ..network.antecedent import CROSSING
-from .names import term_names
+from .names import term_names, unique
 from .rule_base import Term, Variable
 
 Specification = Iterable[Variable] | Mapping[str, Any]
@@ -20,8 +20,12 @@ MOST_TERMS = 1000
 
 def variables_of(field: str, given: Specification | Sequence[str] | str) -> tuple[Variable, ...]:
     """The variables that were given: as they are, of a mapping, or of bare names (then without terms)."""
-    if isinstance(given, str):
-        given = [given]
+    found = _listed(field, [given] if isinstance(given, str) else given)
+    unique(f"name in {field}", [variable.name for variable in found])
+    return found
+
+
+def _listed(field: str, given: Specification | Sequence[str]) -> tuple[Variable, ...]:
     if isinstance(given, Mapping):
         return tuple(_variable(field, name, value) for name, value in given.items())
     if not isinstance(given, Iterable):
