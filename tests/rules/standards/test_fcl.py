@@ -11,7 +11,7 @@ from tests.rules.standards.random_rules import outputs_of, random_rules
 TIP = """
 (* a comment
    over lines *)
-function_block tipper   // lower case
+function_block tipper - TSK   // lower case
   VAR_INPUT  Service : REAL; RANGE := (0 .. 10); food:REAL; END_VAR
   Var_Output tip : real; END_VAR
   FUZZIFY food TERM rancid := GAUSS 0 2.5 ; TERM Delicious := gaussian 1e1 .5e1; END_FUZZIFY

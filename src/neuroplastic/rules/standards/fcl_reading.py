@@ -35,9 +35,10 @@ def from_fcl(text: str) -> RuleBase:
     be PROD in rules of several premises. Words count in any case; `(* *)`, `/* */` and `//` are comments.
     """
     tokens, block = Tokens(text), _Block()
+    line = tokens.line()
     tokens.expect("function_block")
-    if tokens.next.key not in _BLOCKS:
-        tokens.word("the name of the function block")
+    while tokens.next.key not in _BLOCKS and tokens.next.kind != "end" and tokens.line() == line:
+        tokens.take()  # the name; some tools write several words
     while not tokens.accept("end_function_block"):
         word = tokens.expect(*_BLOCKS).key
         _BLOCKS[word](tokens, block)

@@ -78,5 +78,5 @@ def import_rules(path: str | os.PathLike[str]) -> RuleBase:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{source.name} is not UTF-8 text: {error}") from error
+        raise FileFormatError(f"{source.name} is not UTF-8 text ({error}); save it as UTF-8") from error
     return from_fcl(text) if extension == ".fcl" else from_fis(text)
