@@ -8,16 +8,22 @@ from pathlib import Path
 
 import optuna
 import pytest
-from optuna.distributions import distribution_to_json
+from optuna.distributions import (
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+    distribution_to_json,
+)
 
 from neuroplastic.analysis import StudyError, StudyTable, TooFewError, load_studies, load_study
+from neuroplastic.study.storage import open_storage
 
 from .made_up import made_up_study
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
-def store(table: StudyTable, url: str) -> None:
+def store(table: StudyTable, url: str | optuna.storages.BaseStorage) -> None:
     study = optuna.create_study(
         storage=url, study_name=table.name, directions=["maximize", "minimize", "maximize"]
     )
@@ -95,6 +101,32 @@ def test_a_study_read_back_from_json_and_csv_is_the_same(tmp_path: Path) -> None
     back = load_study(tmp_path / "study.csv")
     assert back.trials == table.trials
     assert set(back.parameters) == set(table.parameters)
+
+
+def test_a_table_exported_by_the_study_command_is_read_with_its_space(tmp_path: Path) -> None:
+    head = "trial,task,agent,mean,sd,slope,best_epoch,episodes,seed,seconds,alpha,delay,epsilon,noise_hold,rules,stge"
+    cells = [
+        f"{n},BP,nfn,{n}.5,1.0,0.1,2,5,{n},3.2,{(1.0, 1.5)[n % 2]},{(1, 3, 5)[n % 3]},{0.1 + n / 80},"
+        f"{(1, 32, 256)[n % 3]},{(64, 256)[n % 2]},{n % 2 == 0},8,32,20000,0.95,cheap"
+        for n in range(30)
+    ]
+    inherited = ",frame_skip,batch_size,memory_size,discount,protocol\n"
+    (tmp_path / "study.csv").write_text(head + inherited + "\n".join(cells) + "\n")
+    table = load_study(tmp_path / "study.csv")
+    assert set(table.parameters) == {"alpha", "delay", "epsilon", "noise_hold", "rules", "stge"}
+    assert len(table.finished) == 30
+    assert (table.protocol, table.trials[0].score.n) == ("cheap", 5)
+    assert table.distributions["delay"] == IntDistribution(1, 5, step=2)
+    assert table.distributions["rules"] == IntDistribution(64, 256, step=192)
+    assert table.distributions["noise_hold"] == CategoricalDistribution((1, 32, 256))
+    assert table.distributions["alpha"] == CategoricalDistribution((1.0, 1.5))
+    assert isinstance(table.distributions["epsilon"], FloatDistribution)
+
+
+def test_a_study_that_workers_write_at_this_moment_can_be_read(tmp_path: Path) -> None:
+    storage = open_storage(f"sqlite:///{tmp_path}/studies.db")  # write-ahead mode, as the workers have it
+    store(made_up_study(trials=2), storage)
+    assert len(load_study(tmp_path / "studies.db").finished) == 2
 
 
 def test_several_studies_of_one_storage_are_told_apart_by_name(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from .agreement import (
     kendalls_w,
     ranks,
 )
+from .best import best_trial
 from .clusters import Cluster, clusters, medoid, optics_labels
 from .comparison import (
     Comparison,
@@ -64,6 +65,7 @@ __all__ = [
     "TableError",
     "TooFewError",
     "TrialRow",
+    "best_trial",
     "clusters",
     "cohens_d",
     "compare",

@@ -3,9 +3,10 @@
 Optuna: objectives (mean, sd, slope); user attributes `task`, `agent`, `protocol` of the study, and `epochs` (a list
 of {"epoch", "mean", "sd"}), `returns` (of the best epoch's episodes) and `protocol` of the trials.
 
-CSV: one row per trial, columns `number`, `state`, `mean`, `sd`, `slope`, `task`, `agent`, `protocol`, optionally
-`study`, `epochs` and `returns` (as JSON); every other column is a hyperparameter (also as `params_NAME`), an empty
-cell one that does not apply.
+CSV: one row per trial as `neuroplastic study export` writes it: columns `trial` (or `number`), `task`, `agent`, `mean`,
+`sd`, `slope`, `episodes`, `protocol`, optionally `study`, `state` (finished unless it says otherwise), `epochs` and
+`returns` (as JSON); every other column is a hyperparameter, an empty cell one that does not apply. What an NFN takes
+over from a DNN was not searched and is left out. The space is taken from the values.
 
 JSON: {"name", "task", "agent", "protocol", "distributions": {name: Optuna's JSON}, "trials": [{"number", "state",
 "parameters", "mean", "sd", "slope", "epochs", "returns", "protocol"}]}, or a list of such.
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
 _DATABASES = (".db", ".sqlite", ".sqlite3")
-_LEFT_OUT = ("datetime", "duration", "user_attrs_", "system_attrs_", "worker", "seed")
+_NOT_SEARCHED = ("best_epoch", "seed", "seconds")
+_INHERITED = ("frame_skip", "batch_size", "memory_size", "discount")
 
 
 def load_study(source: str | Path, name: str | None = None) -> StudyTable:
@@ -63,7 +65,9 @@ def load_studies(source: str | Path) -> tuple[StudyTable, ...]:
         if path.suffix.lower() == ".csv":
             return _from_csv(path)
         return _from_json(path)
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, UnicodeDecodeError, ValueError) as error:
+        if isinstance(error, StudyError):
+            raise
         raise StudyError(f"{path} is not a study's CSV or JSON: {error}") from error
 
 
@@ -71,8 +75,10 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
     import optuna
     from sqlalchemy.exc import SQLAlchemyError
 
+    from ..study.storage import storage_url
+
     try:
-        storage = optuna.storages.RDBStorage(_read_only(url))
+        storage = optuna.storages.RDBStorage(_read_only(storage_url(url)))
         names = optuna.get_all_study_names(storage)
         tables = tuple(_of_optuna(optuna.load_study(study_name=name, storage=storage)) for name in names)
     except (SQLAlchemyError, ImportError, RuntimeError) as error:
@@ -139,13 +145,23 @@ def _row(
             Epoch(int(e["epoch"]), float(e["mean"]), float(e["sd"])) for e in extra.get("epochs") or ()
         )
         returns = tuple(float(value) for value in extra.get("returns") or ())
+        episodes = int(extra["episodes"]) if extra.get("episodes") else None
         mean, sd, slope = (None if value is None else float(value) for value in values or [None] * 3)
     except (KeyError, TypeError, ValueError) as error:
         raise StudyError(
             f"trial {number}: epochs, returns or objectives are not numbers ({error})"
         ) from error
     return TrialRow(
-        number, state, dict(parameters), mean, sd, slope, epochs, returns, _text(extra.get("protocol", ""))
+        number,
+        state,
+        dict(parameters),
+        mean,
+        sd,
+        slope,
+        epochs,
+        returns,
+        _text(extra.get("protocol", "")),
+        episodes,
     )
 
 
@@ -189,7 +205,19 @@ def _from_json(path: Path) -> tuple[StudyTable, ...]:
     return tuple(tables)
 
 
-_KNOWN = ("number", "state", "mean", "sd", "slope", "task", "agent", "protocol", "study", "epochs", "returns")
+_NEEDED = ("mean", "sd", "slope", "task", "agent")
+_KNOWN = (
+    *_NEEDED,
+    "trial",
+    "number",
+    "state",
+    "protocol",
+    "study",
+    "epochs",
+    "returns",
+    "episodes",
+    *_NOT_SEARCHED,
+)
 
 
 def _from_csv(path: Path) -> tuple[StudyTable, ...]:
@@ -197,9 +225,9 @@ def _from_csv(path: Path) -> tuple[StudyTable, ...]:
         reader = csv.DictReader(lines)
         records = list(reader)
     columns = [name for name in reader.fieldnames or () if name]
-    missing = [
-        name for name in ("number", "state", "mean", "sd", "slope", "task", "agent") if name not in columns
-    ]
+    missing = [name for name in _NEEDED if name not in columns]
+    if not {"trial", "number"} & set(columns):
+        missing.append("trial")
     if missing:
         raise StudyError(f"{path} has no column {', '.join(missing)}")
     if not records:
@@ -211,12 +239,13 @@ def _from_csv(path: Path) -> tuple[StudyTable, ...]:
 
 
 def _of_records(name: str, records: list[dict[str, str]], columns: Iterable[str]) -> StudyTable:
-    parameters = [c for c in columns if c not in _KNOWN and not c.startswith(_LEFT_OUT)]
+    inherited = _INHERITED if records[0]["agent"].lower() == "nfn" else ()
+    parameters = [c for c in columns if c not in _KNOWN and c not in inherited]
     rows = tuple(
         _row(
-            int(record["number"]),
-            record["state"],
-            {c.removeprefix("params_"): _value(record[c]) for c in parameters if record[c] != ""},
+            int(record["trial"] if "trial" in record else record["number"]),
+            record.get("state") or "COMPLETE",
+            {c: _value(record[c]) for c in parameters if record[c] != ""},
             [record[c] or None for c in ("mean", "sd", "slope")],
             {**record, **{c: json.loads(record[c]) for c in ("epochs", "returns") if record.get(c)}},
         )

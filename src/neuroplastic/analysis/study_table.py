@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
+from math import gcd, isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 EPISODES = 25
 """Evaluation episodes behind a mean, where a trial's own returns are not stored."""
+FEW = 10
+"""Most values of a hyperparameter that is taken for a grid or a choice where the space is not stored."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class TrialRow:
     epochs: tuple[Epoch, ...] = ()
     returns: tuple[float, ...] = ()
     protocol: str = ""
+    episodes: int | None = None
+    """evaluation episodes behind mean and SD, where they are counted but not stored"""
 
     @property
     def is_finished(self) -> bool:
@@ -52,12 +56,12 @@ class TrialRow:
 
     @property
     def score(self) -> Sample:
-        """Mean and SD with the number of episodes stored, or 25 where none are."""
+        """Mean and SD with the number of episodes: those stored, else counted, else 25."""
         if not self.is_finished:
             raise TooFewError(f"trial {self.number} is not finished ({self.state}): it has no score")
         assert self.mean is not None
         assert self.sd is not None
-        return Sample(self.mean, self.sd, len(self.returns) or EPISODES)
+        return Sample(self.mean, self.sd, len(self.returns) or self.episodes or EPISODES)
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,8 @@ def study_table(
 ) -> StudyTable:
     """A checked table; where the space is not known it is taken from the trials' values.
 
-    A numeric hyperparameter then has the range of its values, another one their set as choices.
+    Whole numbers on an even grid of few points then are steps of that grid; real numbers with few values among
+    many trials, other whole numbers, truth values and text are choices; other real numbers an interval.
     """
     if not task or not agent:
         raise StudyError(
@@ -146,13 +151,20 @@ def study_table(
 
 
 def _inferred(trials: tuple[TrialRow, ...]) -> dict[str, BaseDistribution]:
-    from optuna.distributions import CategoricalDistribution, FloatDistribution
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     found: dict[str, BaseDistribution] = {}
     for name in dict.fromkeys(name for trial in trials for name in trial.parameters):
         values: list[Any] = [trial.parameters[name] for trial in trials if name in trial.parameters]
-        if all(isinstance(value, float) for value in values):
+        distinct = sorted(set(values), key=lambda value: (str(type(value)), value))
+        few = len(distinct) <= FEW and 2 * len(distinct) <= len(values)
+        if all(isinstance(value, float) for value in values) and not few:
             found[name] = FloatDistribution(min(values), max(values))
+        elif all(type(value) is int for value in values) and len(distinct) > 1:
+            step = gcd(*(value - distinct[0] for value in distinct[1:]))
+            even = (distinct[-1] - distinct[0]) // step < FEW
+            grid = IntDistribution(distinct[0], distinct[-1], step=step)
+            found[name] = grid if even else CategoricalDistribution(tuple(distinct))
         else:
-            found[name] = CategoricalDistribution(tuple(dict.fromkeys(values)))
+            found[name] = CategoricalDistribution(tuple(distinct))
     return found
