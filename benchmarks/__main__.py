@@ -12,7 +12,9 @@ import sys
 
 from benchmarks import rule_part
 
-OTHERS = ("doom_environment", "training_step", "explaining")
+OTHERS = ("doom_environment", "training_step", "explaining", "simplifying")
+# Those of the others that can print their table as Markdown.
+MARKDOWN = ("simplifying",)
 
 
 def main() -> None:
@@ -24,7 +26,9 @@ def main() -> None:
     parser.add_argument(
         "names", nargs="*", help=f"which to run: {', '.join(['rule_part', *present])} (default: all)"
     )
-    parser.add_argument("--markdown", action="store_true", help="print the tables of rule_part as Markdown")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print tables as Markdown where there are any"
+    )
     parser.add_argument(
         "--seconds",
         type=float,
@@ -44,7 +48,8 @@ def main() -> None:
             rule_part.main(markdown=options.markdown, seconds=options.seconds)
         else:
             print(f"\n{name}", flush=True)
-            importlib.import_module(f"benchmarks.{name}").main()
+            arguments = {"markdown": options.markdown} if name in MARKDOWN else {}
+            importlib.import_module(f"benchmarks.{name}").main(**arguments)
 
 
 if __name__ == "__main__":

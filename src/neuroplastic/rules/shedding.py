@@ -102,15 +102,17 @@ class Trials:
         and no more growth after the first failure. Candidates that fail alone are passed over, a few times.
         """
         refused: set[Candidate] = set()
-        count, growing = 0, True
+        applied: set[Candidate] = set()
+        growing = True
         candidates = list(ranked(draft))
         step = max(1, len(candidates) // 8)
         finest = max(1, len(candidates) // 64)
         while candidates and len(refused) < PATIENCE * finest:
             found = self.within(apply(draft, candidates[:step]), limit)
             if found is not None:
-                draft, count = found, count + len(candidates[:step])
-                candidates = [one for one in ranked(draft) if one not in refused]
+                draft = found
+                applied.update(candidates[:step])
+                candidates = [one for one in ranked(draft) if one not in refused | applied]
                 step = step * 2 if growing else step
                 continue
             growing = False
@@ -120,7 +122,7 @@ class Trials:
                 candidates = candidates[step:]
             else:
                 step = max(finest, step // 2)
-        return draft, count
+        return draft, len(applied)
 
     def sensitivity(self, draft: Draft) -> Tensor:
         """Squared slope of the outputs, in units, to each rule's log-firing, (B, U)."""

@@ -214,8 +214,8 @@ def _once(order: Sequence[int]) -> Callable[[Draft], list[int]]:
     """A ranking of attributes that is made once, less those that no rule asks for any more."""
 
     def asked(draft: Draft) -> list[int]:
-        found = set((draft.premises != IGNORED).any(dim=0).nonzero().squeeze(1).tolist())
-        return [attribute for attribute in order if attribute in found]
+        asks = (draft.premises[~draft.is_frozen()] != IGNORED).any(dim=0)
+        return [attribute for attribute in order if asks[attribute]]
 
     return asked
 
