@@ -278,6 +278,14 @@ def test_text_tells_outcome_rules_premises_and_alternative():
     ]
 
 
+def test_sets_can_have_names_of_your_own():
+    net = npl.NeuroFuzzyNetwork(2, 1, 3, terms=2, max_terms=2)
+    text = npl.explain(net, [[0.1, 0.9]], terms={"x1": ["cold", "hot"]}).text()
+    assert "x1 is cold" in text or "x1 is hot" in text
+    with pytest.raises(npl.ConfigError, match="terms cannot be given for a hierarchy"):
+        npl.explain(npl.Hierarchy([2, 2, 1], 3), [[0.1, 0.9]], terms={"x1": ["cold", "hot"]})
+
+
 def test_text_of_many_observations_says_how_many_more_there_are():
     text = str(npl.explain(Setup().network(0), observations(8, 4)))
     assert text.count("observation ") == 5

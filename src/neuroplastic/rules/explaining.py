@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -33,12 +33,13 @@ def explain(
     output_names: Sequence[str] | None = None,
     scaler: Any = None,
     output_scaler: Any = None,
+    terms: Mapping[str, Sequence[str]] | None = None,
 ) -> Explanation:
     """Why the network answers as it does for x (B, D), or for one observation (D,), in evaluation mode.
 
     `scaler` makes the network's inputs of x, which is then in raw units, and `output_scaler` made its targets:
-    fitted scikit-learn scalers or pairs (offset, scale). A hierarchy is explained level by level; the result
-    is the top level, and `below` leads down.
+    fitted scikit-learn scalers or pairs (offset, scale). `terms` gives the sets names of your own, as in
+    `npl.rule_base`. A hierarchy is explained level by level; the result is the top level, and `below` leads down.
     """
     explainer = Explainer(
         net,
@@ -46,6 +47,7 @@ def explain(
         output_names=output_names,
         scaler=scaler,
         output_scaler=output_scaler,
+        terms=terms,
     )
     return explainer(x)
 
@@ -64,6 +66,7 @@ class Explainer:
         output_names: Sequence[str] | None = None,
         scaler: Any = None,
         output_scaler: Any = None,
+        terms: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         if not isinstance(net, (NeuroFuzzyNetwork, Hierarchy)):
             raise ConfigError(f"net must be a NeuroFuzzyNetwork or a Hierarchy, got {type(net).__name__}")
@@ -72,15 +75,19 @@ class Explainer:
         first, last = self.networks[0], self.networks[-1]
         self.scaling = None if scaler is None else Scaling.of(scaler, first.in_features)
         self.output_scaling = Scaling.of(output_scaler, last.out_features)
-        read: Any = rule_bases if isinstance(net, Hierarchy) else rule_base
-        rules = read(
-            net,
-            feature_names=feature_names,
-            output_names=output_names,
-            scaler=scaler,
-            output_scaler=output_scaler,
-        )
-        self.rule_bases: tuple[RuleBase, ...] = rules if isinstance(rules, tuple) else (rules,)
+        names: dict[str, Any] = {
+            "feature_names": feature_names,
+            "output_names": output_names,
+            "scaler": scaler,
+            "output_scaler": output_scaler,
+        }
+        self.rule_bases: tuple[RuleBase, ...]
+        if len(self.networks) == 1:
+            self.rule_bases = (rule_base(first, terms=terms, **names),)
+        elif terms is None and isinstance(net, Hierarchy):
+            self.rule_bases = rule_bases(net, **names)
+        else:
+            raise ConfigError("terms cannot be given for a hierarchy of several levels, got " + repr(terms))
         self.scorings = tuple(Scoring.of(rules) for rules in self.rule_bases)
 
     def __call__(self, x: Any) -> Explanation:
