@@ -134,8 +134,9 @@ def test_foreign_documents_are_read_in_any_order_with_comments_and_without_names
 
 def test_other_encodings_are_read_from_bytes():
     text = to_fml(random_rules(0)).replace("x1", "größe")
-    rules = from_fml(text.replace("UTF-8", "UTF-16").encode("utf-16"))
-    assert rules.inputs[0].name == "größe"
+    for name, encoding in (("UTF-16", "utf-16"), ("ISO-8859-1", "latin-1"), ("UTF-8", "utf-8-sig")):
+        rules = from_fml(text.replace("UTF-8", name).encode(encoding))
+        assert rules.inputs[0].name == "größe"
 
 
 def test_terms_with_the_name_of_their_variable_in_front_are_found():
@@ -182,8 +183,8 @@ def test_deep_and_large_documents_are_refused_quickly(monkeypatch):
         ("<fuzzySystem>", "line 1, column 14: not well-formed XML"),
         ("<a>&undefined;</a>", "not well-formed XML"),
         ("\ud800<a/>", "not readable XML"),
-        (b"<?xml version='1.0' encoding='no-such'?><a/>", "not"),
-        (b"<a>\xff</a>", "not well-formed XML"),
+        (b"<?xml version='1.0' encoding='no-such'?><a/>", "the encoding 'no-such' is not read"),
+        (b"<a>\xff</a>", "not utf-8 text"),
         ("<FuzzyController/>", "root must be <fuzzySystem>, got <FuzzyController>"),
         ("<fuzzySystem/>", "must have one <knowledgeBase>, got 0"),
         ("<fuzzySystem><knowledgeBase/>\n</fuzzySystem>", "one rule base, got 0"),

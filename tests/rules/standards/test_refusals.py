@@ -130,6 +130,8 @@ READERS = {"fml": from_fml, "fcl": from_fcl, "fis": from_fis}
         ("fis", "AndMethod='prod'", "AndMethod='min'", "AndMethod='min'"),
         ("fis", "'wtaver'", "'wtsum'", "DefuzzMethod='wtsum'"),
         ("fis", "'gaussmf'", "'trimf'", "'trimf'"),
+        ("fis", "[Output1]", "[Output1]\nLockRange=1", "lockrange=1"),
+        ("fis", "[Input1]", "[Input1]\nEnabled=0", "enabled=0"),
         ("fis", ") : 1", ") : 2", "OR"),
         ("fis", "\n1 ", "\n-1 ", "NOT"),
         ("fis", "\n1 ", "\n1.2 ", "hedge"),

@@ -26,6 +26,13 @@ systems = st.builds(
 )
 
 
+names = (
+    st.text(min_size=1, max_size=12)
+    .map(lambda text: "".join(text.split("'")).strip())
+    .filter(lambda text: text and text != "any" and "\n" not in text and "\r" not in text)
+)
+
+
 def check_round_trip(name, rules):
     write, read = FORMATS[name]
     found = read(write(rules))
@@ -134,3 +141,23 @@ def test_how_premises_are_joined_does_not_matter_where_rules_have_one(name, old,
     rules, x = random_rules(2, kind="constant", inputs=1, ignore=0.0), grid(1)
     assert old in write(rules)
     np.testing.assert_array_equal(outputs_of(read(write(rules).replace(old, new)), x), outputs_of(rules, x))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 999), words=st.lists(names, min_size=20, max_size=20, unique=True))
+def test_any_names_at_all_leave_the_rules_as_they_are(name, seed, words):
+    rules = random_rules(seed, kind="height", terms=4)
+    words = iter(words)
+
+    def renamed(variable):
+        terms = tuple(npl.Term(next(words), term.center, term.width) for term in variable.terms)
+        return npl.Variable(variable.name, terms)
+
+    inputs = tuple(renamed(variable) for variable in rules.inputs)
+    outputs = (npl.Variable(next(words), rules.outputs[0].terms), rules.outputs[1])
+    odd = npl.RuleBase(inputs, outputs, rules.premises, rules.consequents, rules.firing)
+    write, read = FORMATS[name]
+    found = read(write(odd))
+    np.testing.assert_array_equal(found.premises, odd.premises)
+    np.testing.assert_array_equal(found.consequents.bias, read(write(rules)).consequents.bias)

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 from neuroplastic.rules.standards import from_fcl, from_fis, from_fml, to_fcl, to_fis, to_fml
+from neuroplastic.rules.standards.files import rules_of_bytes
 from tests.rules.mutation import mutate
 from tests.rules.standards.random_rules import KINDS, random_rules
 
@@ -50,6 +51,10 @@ def main(seconds, seed):
         for text in seeds[name]:  # the first readings may import and compile what they need
             with contextlib.suppress(ValueError):
                 read(text)
+            with contextlib.suppress(ValueError):
+                rules_of_bytes(b"\xff" + text.encode(), f".{name}")
+    for encoding in ("utf-8-sig", "utf-16", "ascii", "latin-1", "cp1252"):  # codecs load at their first use
+        "".encode(encoding)
     watching, seen = [False], []
 
     def watch(event, arguments):
@@ -59,7 +64,10 @@ def main(seconds, seed):
     sys.addaudithook(watch)
     for name, (_, read) in READERS.items():
         watching[0] = True
-        tried = mutate(seeds[name], read, seconds, np.random.default_rng(seed))
+        generator = np.random.default_rng(seed)
+        tried = mutate(seeds[name], read, seconds / 2, generator)
+        encoded = [text.encode() for text in seeds[name]]
+        tried += mutate(encoded, lambda content: rules_of_bytes(content, f".{name}"), seconds / 2, generator)  # noqa: B023
         watching[0] = False
         assert not seen, (name, seen[:3])
         print(name, tried)

@@ -72,11 +72,15 @@ def import_rules(path: str | os.PathLike[str]) -> RuleBase:
             f"the extension of {source.name!r} must be one of {', '.join(_WRITERS)}, got {extension!r}"
         )
     with source.open("rb") as file:
-        content = file.read(MOST_CHARACTERS + 1)
+        return rules_of_bytes(file.read(MOST_CHARACTERS + 1), extension)
+
+
+def rules_of_bytes(content: bytes, extension: str) -> RuleBase:
+    """The rule base that the content of a file with this extension says."""
     if extension in (".fml", ".xml"):
         return from_fml(content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{source.name} is not UTF-8 text ({error}); save it as UTF-8") from error
+        raise FileFormatError(f"the file is not UTF-8 text ({error}); save it as UTF-8") from error
     return from_fcl(text) if extension == ".fcl" else from_fis(text)

@@ -153,7 +153,20 @@ def _check_counts(system: _Section, inputs: list[Variable], outputs: list[Output
                 raise FileFormatError(f"{key} says {shown(text)}, but the file has {count}", line)
 
 
+def _check_switches(section: _Section) -> None:
+    """Keys that one tool adds: a variable can be switched off, an output clipped to its range."""
+    for key, refused, reason in (
+        ("enabled", 0, "leave the variable out"),
+        ("lockrange", 1, "our outputs are not clipped"),
+    ):
+        if key in section.entries:
+            text, line = section.entries[key]
+            if _whole(text, key, line) == refused:
+                raise NotExpressibleError(f"line {line}: {key}={refused} is not read: {reason}")
+
+
 def _input(section: _Section) -> Variable:
+    _check_switches(section)
     terms = _functions(
         section, lambda name, kind, values, line: term_of(name, values[1], values[0], line), {"gaussmf": 2}
     )
@@ -164,6 +177,7 @@ def _output(section: _Section, inputs: int) -> Output:
     def decision(name: str, kind: str, values: list[float], line: int) -> Decision:
         return Decision(name, values[-1], tuple(values[:-1]) if kind == "linear" else None)
 
+    _check_switches(section)
     decisions = _functions(section, decision, {"constant": 1, "linear": inputs + 1})
     return Output(_unquoted(*section.value("name")), tuple(decisions))
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import FileFormatError, MissingPackageError
-from .text import check_length, number
+from .text import check_length, number, shown
 
 # FML nests eight deep.
 _DEEPEST = 32
+
+_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_ENCODINGS = {"utf-8": "utf-8", "us-ascii": "ascii", "iso-8859-1": "latin-1", "windows-1252": "cp1252"}
+_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,100}?\sencoding\s{0,9}=\s{0,9}['\"]([A-Za-z0-9._-]{1,40})['\"]")
 
 
 @dataclass
@@ -84,9 +89,25 @@ def _local(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
+def _decoded(content: bytes) -> str:
+    """The text of a document. Encodings are looked up here and not by name: a name in a file could be any module's."""
+    encoding = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
+    if encoding is None:
+        declared = _ENCODING.match(content)
+        name = declared[1].decode().lower() if declared else "utf-8"
+        encoding = _ENCODINGS.get(name)
+        if encoding is None:
+            raise FileFormatError(f"the encoding {shown(name)} is not read; save the file as UTF-8", 1)
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"the file is not {encoding} text ({error}); save it as UTF-8") from error
+
+
 def parse_xml(content: str | bytes) -> Node:
     """The root element. A DTD, entities or external references are refused by name."""
     check_length(content)
+    text = _decoded(content) if isinstance(content, bytes) else content
     try:
         from defusedxml.common import DefusedXmlException, DTDForbidden
         from defusedxml.ElementTree import DefusedXMLParser, ParseError
@@ -98,7 +119,7 @@ def parse_xml(content: str | bytes) -> Node:
     parser = DefusedXMLParser(target=builder, forbid_dtd=True, forbid_entities=True, forbid_external=True)
     builder.parser = parser.parser
     try:
-        parser.feed(content)
+        parser.feed(text)
         parser.close()
     except DTDForbidden as error:
         raise FileFormatError(
@@ -109,9 +130,7 @@ def parse_xml(content: str | bytes) -> Node:
     except ParseError as error:
         line, column = error.position
         raise FileFormatError(f"not well-formed XML: {str(error).split(':')[0]}", line, column + 1) from error
-    except (ValueError, LookupError) as error:  # an encoding that is unknown or does not fit
-        if isinstance(error, FileFormatError):
-            raise
+    except UnicodeEncodeError as error:  # halves of surrogate pairs
         raise FileFormatError(f"not readable XML: {error}") from error
     assert builder.root is not None
     return builder.root
