@@ -6,13 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.torch import load_file
 
 from neuroplastic.cli.main import main
 
-TINY = ["--epochs", "2", "--steps-per-epoch", "40", "--episodes", "2", "--rules", "8", "--batch-size", "8"]
+TINY = ["--epochs", "2", "--steps-per-epoch", "24", "--episodes", "2", "--rules", "8", "--batch-size", "8"]
 
 
 def command(*words: str) -> list[str]:
@@ -26,7 +28,7 @@ def test_train_evaluate_record_and_list_a_run(tmp_path, capsys):
     assert "the paper's best trial" in capsys.readouterr().out
     with (run / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["steps"] for row in rows] == ["40", "80"]
+    assert [row["steps"] for row in rows] == ["24", "48"]
     assert (run / "births.csv").read_text().count("\n") == int(rows[-1]["born"]) + 1
     assert json.loads((run / "config.json").read_text())["head"]["rules"] == 8
     assert list(run.glob("events.out.tfevents*"))
@@ -45,39 +47,80 @@ def test_train_evaluate_record_and_list_a_run(tmp_path, capsys):
     assert "BP-nfn-tuned-seed4" in capsys.readouterr().out
 
 
-def test_interrupted_run_goes_on_to_exactly_the_same_end(tmp_path):
-    words = ["train", "TC", "--agent", "nfn", "--threads", "1", *TINY]
-    subprocess.run(
-        command(*words, "--runs", str(tmp_path / "whole")), check=True, capture_output=True, timeout=200
-    )
+def started(scenario: str, runs: Path) -> tuple[subprocess.Popen[str], Path]:
+    """A tiny run in a process of its own, and its folder."""
     process = subprocess.Popen(
-        command(*words, "--runs", str(tmp_path / "cut")),
+        command("train", scenario, "--threads", "1", *TINY, "--runs", str(runs)),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    cut = tmp_path / "cut" / "TC-nfn-tuned-seed0"
+    return process, runs / f"{scenario}-nfn-tuned-seed0"
+
+
+def wait_for(file: Path) -> None:
     deadline = time.monotonic() + 120
-    while not (cut / "metrics.csv").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    while not file.exists():
+        assert time.monotonic() < deadline, f"{file} did not come"
+        time.sleep(0.02)
+
+
+def assert_same_end(cut: Path, whole: Path) -> None:
+    """Metrics, births, best network and the last checkpoint, which holds all the rest, are equal to the last bit."""
+    for name in ("metrics.csv", "births.csv", "best.safetensors"):
+        assert (cut / name).read_bytes() == (whole / name).read_bytes(), name
+    ends = [max((run / "checkpoints").iterdir()) for run in (cut, whole)]
+    names = [sorted(file.name for file in end.iterdir()) for end in ends]
+    assert ends[0].name == ends[1].name
+    assert names[0] == names[1]
+    tensors = [load_file(end / "tensors.safetensors") for end in ends]
+    assert tensors[0].keys() == tensors[1].keys()
+    different = [name for name in tensors[0] if not tensors[0][name].equal(tensors[1][name])]
+    assert not different
+    for name in names[0]:
+        assert (ends[0] / name).read_bytes() == (ends[1] / name).read_bytes(), name
+
+
+def test_interrupted_run_goes_on_to_exactly_the_same_end(tmp_path):
+    process, cut = started("TC", tmp_path / "cut")
+    wait_for(cut / "metrics.csv")
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
     assert f"neuroplastic train --resume {cut}" in output
-    subprocess.run(
-        command("train", "--threads", "1", "--resume", str(cut)), check=True, capture_output=True, timeout=200
+    assert main(["train", "--threads", "1", "--resume", str(cut)]) == 0
+    assert main(["train", "TC", "--threads", "1", *TINY, "--runs", str(tmp_path / "whole")]) == 0
+    assert_same_end(cut, tmp_path / "whole" / cut.name)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("scenario", ["BP", "DTC", "TC"])
+def test_run_killed_at_random_moments_goes_on_to_exactly_the_same_end(scenario, tmp_path):
+    """SIGKILL once in training or evaluation before any checkpoint, and once after the first."""
+    rng = np.random.default_rng(len(scenario))
+    process, cut = started(scenario, tmp_path / "cut")
+    wait_for(cut / "config.json")
+    time.sleep(rng.uniform(0, 2))
+    process.kill()
+    process.communicate()
+    again = subprocess.Popen(
+        command("train", "--threads", "1", "--resume", str(cut)), stdout=subprocess.DEVNULL
     )
-    whole = tmp_path / "whole" / "TC-nfn-tuned-seed0"
-    assert (cut / "metrics.csv").read_text() == (whole / "metrics.csv").read_text()
-    assert (cut / "births.csv").read_text() == (whole / "births.csv").read_text()
-    ends = [load_file(run / "checkpoints" / max_step(run) / "tensors.safetensors") for run in (cut, whole)]
-    assert ends[0].keys() == ends[1].keys()
-    different = [name for name in ends[0] if not ends[0][name].equal(ends[1][name])]
-    assert not different
-
-
-def max_step(run) -> str:
-    return max(path.name for path in (run / "checkpoints").iterdir())
+    wait_for(cut / "metrics.csv")
+    time.sleep(rng.uniform(0, 1))
+    again.kill()
+    assert again.wait() == -signal.SIGKILL, "it came to its end before the kill"
+    subprocess.run(
+        command("train", "--threads", "1", "--resume", str(cut)), check=True, capture_output=True, timeout=600
+    )
+    subprocess.run(
+        command("train", scenario, "--threads", "1", *TINY, "--runs", str(tmp_path / "whole")),
+        check=True,
+        capture_output=True,
+        timeout=600,
+    )
+    assert_same_end(cut, tmp_path / "whole" / cut.name)
 
 
 @pytest.mark.parametrize(
