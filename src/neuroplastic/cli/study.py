@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..doom.scenarios import scenario
@@ -111,6 +112,7 @@ def run_search(options: argparse.Namespace) -> int:
     at_least("--retries", options.retries, 0)
     if options.engine == "processes":
         _device(options.device)
+    _checked_settings(options)
     storage = open_storage(options.storage)
     name = options.name or f"{scenario(options.task).key}-{options.agent}"
     settings = create_study(storage, name, _settings(options, storage, name))
@@ -150,15 +152,23 @@ def _engine(options: argparse.Namespace, job: Any) -> None:
         run_workers(job, options.workers, tell)
 
 
-def _settings(options: argparse.Namespace, storage: optuna.storages.RDBStorage, name: str) -> StudySettings:
-    from ..study.search import StudyError, StudySettings, load_study
+def _checked_settings(options: argparse.Namespace) -> StudySettings:
+    """The settings but for what is inherited: mistakes are found before a storage is touched."""
+    from ..study.search import StudySettings
 
-    values = {key: getattr(options, key) for key in _SETTINGS}
-    if options.objective:
-        values["objective"] = options.objective
     choose("--agent", options.agent, ("dnn", "nfn"))
     if options.agent == "dnn" and options.inherit:
         raise ConfigError("--inherit is for --agent nfn: the plain agent searches all of its own values")
+    values = {key: getattr(options, key) for key in _SETTINGS}
+    if options.objective:
+        values["objective"] = options.objective
+    return StudySettings(task=options.task, agent=options.agent, **values)
+
+
+def _settings(options: argparse.Namespace, storage: optuna.storages.RDBStorage, name: str) -> StudySettings:
+    from ..study.search import StudyError, load_study
+
+    settings = _checked_settings(options)
     if options.agent == "nfn":
         there: dict[str, Any] = {}
         if not options.inherit:
@@ -168,10 +178,11 @@ def _settings(options: argparse.Namespace, storage: optuna.storages.RDBStorage, 
             except StudyError:
                 there = {}
         if there:
-            values.update(inherited=there["inherited"], inherited_from=there["inherited_from"])
+            taken = {key: there[key] for key in ("inherited", "inherited_from")}
         else:
-            values.update(_inherited(options, storage))
-    return StudySettings(task=options.task, agent=options.agent, **values)
+            taken = _inherited(options, storage)
+        return replace(settings, **taken)
+    return settings
 
 
 def _inherited(options: argparse.Namespace, storage: optuna.storages.RDBStorage) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def run_on_ray(
                 del tasks[task]
                 if over:
                     continue
-                _raise_own_errors(ray, task)
+                _raise_own_errors(ray, study, task)
                 study.may_restart()
                 start()
             if over:
@@ -72,12 +72,12 @@ def _ray_worker(job: Job, token: str) -> None:
     run_worker(job, token, threading.Event(), ray.get_runtime_context().get_node_id())
 
 
-def _raise_own_errors(ray: Any, task: Any) -> None:
+def _raise_own_errors(ray: Any, study: Study, task: Any) -> None:
     """An error of the worker's own ends the study; the loss of its node or process does not."""
     try:
         ray.get(task)
     except ray.exceptions.RayTaskError as error:
-        raise StudyError(f"a worker ended with an error; finished trials are safe: {error.cause}") from error
+        raise study.worker_error(str(error.cause)) from error
     except ray.exceptions.RayError:
         return
 

@@ -56,6 +56,15 @@ class Study:
         self.done = done
         return done >= self.job.trials
 
+    def worker_error(self, reason: str) -> StudyError:
+        """What to say when a worker ended with an error of its own."""
+        failures = [t.user_attrs["failure"] for t in self._study.get_trials() if "failure" in t.user_attrs]
+        last = f"the last trial that failed: {failures[-1]}" if failures else reason
+        return StudyError(
+            f"a worker ended with an error ({last}); finished trials are safe: mend the cause and run the same "
+            "command again"
+        )
+
     def may_restart(self) -> None:
         """Count a worker that has to be replaced; too many without a trial between are an error."""
         self._restarts += 1
@@ -90,10 +99,7 @@ def run_workers(job: Job, workers: int, on_trial: OnTrial = lambda *_: None) -> 
                     break
                 for child in ended.values():
                     if child.exitcode is not None and child.exitcode > 0:
-                        raise StudyError(
-                            "a worker ended with an error (see its message above); finished trials are safe: "
-                            "mend the cause and run the same command again"
-                        )
+                        raise study.worker_error("see its message above")
                     study.may_restart()
                     _start(job, children)
     finally:
