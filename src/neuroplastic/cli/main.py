@@ -1,4 +1,4 @@
-"""`neuroplastic`: train agents that play DOOM, watch them, list runs."""
+"""`neuroplastic`: rules from tables of data, agents that play DOOM, studies of them, and what they learned."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import NeuroplasticError
-from . import play, report, study, train
+from . import play, report, rules, study, table, train
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     root = argparse.ArgumentParser(
         prog="neuroplastic",
-        description="Neuro-fuzzy agents that learn their rules and grow their fuzzy sets while they train.",
+        description="Neuro-fuzzy networks that learn their rules and grow their fuzzy sets while they train.",
     )
     root.add_argument("--version", action="version", version=f"neuroplastic {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     train.add_to(commands)
     play.add_to(commands)
+    table.add_to(commands)
+    rules.add_to(commands)
     study.add_to(commands)
     report.add_to(commands)
     return root

@@ -74,7 +74,7 @@ def run_rules(options: argparse.Namespace) -> int:
             raise ConfigError(f"a hierarchy has a rule base per level; {ending} holds one: use .txt")
         parts = {
             ".txt": lambda base: base.text(exact=options.exact),
-            ".csv": lambda base: base.table().to_csv(index=False),
+            ".csv": _csv,
             ".json": lambda base: base.json(),
         }
         target.write_text("\n\n".join(parts[ending](base) for base in rules) + "\n", encoding="utf-8")
@@ -86,6 +86,14 @@ def run_rules(options: argparse.Namespace) -> int:
         export(rules[0], target)
     print(f"{target}: {sum(map(len, rules))} rules")
     return 0
+
+
+def _csv(rules: RuleBase) -> str:
+    """The table with its two lines of headings joined: 'IF petal length', 'THEN setosa'."""
+    table = rules.table()
+    joined = [" ".join(filter(None, names)) for names in table.columns]
+    text: str = table.set_axis(joined, axis=1).to_csv(index=False)
+    return text.rstrip("\n")
 
 
 def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], NeuroFuzzyNetwork | Hierarchy]:

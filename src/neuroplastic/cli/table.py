@@ -1,0 +1,154 @@
+"""`neuroplastic fit` and `predict`: rules learned from a file of data, and applied to another."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..errors import ConfigError, at_least
+
+
+def add_to(commands: Any) -> None:
+    """Add the commands to the parser."""
+    fit = commands.add_parser(
+        "fit",
+        help="learn rules from a CSV or Parquet file",
+        description="Learn rules from a table, cross-validate them, and write a folder with the model and one page "
+        "of scores, rules and pictures. Text columns become categories, missing numbers the column's median.",
+    )
+    fit.add_argument("data", metavar="FILE", help="a .csv or .parquet file with a header")
+    fit.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
+    fit.add_argument("--out", default="model", metavar="FOLDER", help="where the model goes (default: model)")
+    fit.add_argument("--force", action="store_true", help="replace the model that is there")
+    fit.add_argument(
+        "--ignore", action="append", default=[], metavar="COLUMN", help="leave a column out (repeatable)"
+    )
+    fit.add_argument(
+        "--task",
+        choices=("auto", "classes", "number"),
+        default="auto",
+        help="what the target is (default: classes if it is text or few whole numbers)",
+    )
+    fit.add_argument("--rules", type=int, default=None, help="rules to learn (default: the estimator's)")
+    fit.add_argument("--folds", type=int, default=5, help="folds of the cross-validation (default: 5)")
+    fit.add_argument("--seed", type=int, default=0, help="of folds and training (default: 0)")
+    fit.set_defaults(run=run_fit)
+    predict = commands.add_parser("predict", help="predict the rows of a file with a fitted model")
+    predict.add_argument("model", metavar="MODEL", help="a folder made by fit")
+    predict.add_argument("data", metavar="FILE", help="a .csv or .parquet file")
+    predict.add_argument("--out", metavar="FILE", help="write a CSV here (default: print it)")
+    predict.set_defaults(run=run_predict)
+
+
+def run_fit(options: argparse.Namespace) -> int:
+    """Cross-validate, fit to all rows, write model and page."""
+    from ..learn.columns import Columns, read_table
+    from ..learn.table_model import TableModel, new_estimator, usable_rows
+    from ..report.folder import PAGE, write_report
+    from ..report.from_table import table_report
+
+    at_least("--folds", options.folds, 2)
+    if options.rules is not None:
+        at_least("--rules", options.rules, 1)
+    out = Path(options.out)
+    if out.exists() and any(out.iterdir()) and not options.force:
+        raise ConfigError(f"{out} exists and is not overwritten; choose another --out, or add --force")
+    frame = read_table(options.data)
+    classes = {"auto": None, "classes": True, "number": False}[options.task]
+    columns = Columns.of(frame, options.target, classes=classes, ignore=options.ignore)
+    rows = usable_rows(frame, columns)
+    x, y = columns.matrix(rows), columns.targets(rows)
+    kind = f"{len(set(y))} classes" if columns.classes else "a number"
+    print(f"{len(rows)} rows, {x.shape[1]} inputs; {options.target!r} is {kind}")
+    notes = _notes(frame, rows, columns)
+    for note in notes:
+        print(f"note: {note}")
+    settings: dict[str, Any] = {"random_state": options.seed}
+    if options.rules is not None:
+        settings["rules"] = options.rules
+    scores = _cross_validated(columns, settings, x, y, options)
+    estimator = new_estimator(columns, verbose=1, **settings)
+    before = new_estimator(columns, max_updates=1, learning_rate=1e-12, **settings).fit(x, y).rules_
+    estimator.fit(x, y)
+    report = table_report(
+        f"Rules for {options.target}, learned from {Path(options.data).name}",
+        estimator,
+        x,
+        scores,
+        before=before,
+        notes=notes,
+    )
+    write_report(report, out, force=options.force)
+    TableModel(columns, estimator).save(out)
+    print(f"\n{estimator.rules_.text(premises=4, consequents=3)}\n")
+    for line in report.summary:
+        print(line)
+    print(f"page: {out / PAGE}; predict with: neuroplastic predict {out} FILE")
+    return 0
+
+
+def _notes(frame: Any, rows: Any, columns: Any) -> list[str]:
+    """What was done to the file's values."""
+    notes = []
+    if len(rows) < len(frame):
+        notes.append(f"{len(frame) - len(rows)} rows without a target were left out.")
+    for column in columns.inputs:
+        missing = int(rows[column.name].isna().sum())
+        if missing and not column.categories:
+            notes.append(
+                f"{missing} missing values of {column.name!r} were taken as its median, {column.fill:g}."
+            )
+    return notes
+
+
+def _cross_validated(
+    columns: Any, settings: dict[str, Any], x: Any, y: Any, options: argparse.Namespace
+) -> dict[str, list[float]]:
+    """Scores of each fold, by name."""
+    import numpy as np
+    from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error, r2_score
+    from sklearn.model_selection import KFold, StratifiedKFold
+    from tqdm import tqdm
+
+    from ..learn.table_model import new_estimator
+
+    measures = (
+        {"accuracy": accuracy_score, "balanced accuracy": balanced_accuracy_score}
+        if columns.classes
+        else {"R²": r2_score, "mean absolute error": mean_absolute_error}
+    )
+    folds = min(options.folds, len(x))
+    if columns.classes:
+        least = int(np.unique(y, return_counts=True)[1].min())
+        folds = min(folds, least)
+        if folds < 2:
+            raise ConfigError(
+                "a class has only one row, so it cannot be cross-validated; merge or drop that class"
+            )
+    splitter = StratifiedKFold if columns.classes else KFold
+    scores: dict[str, list[float]] = {name: [] for name in measures}
+    splits = splitter(folds, shuffle=True, random_state=options.seed).split(x, y)
+    for train, test in tqdm(splits, total=folds, desc="cross-validation", unit="fold"):
+        made = new_estimator(columns, **settings).fit(x.iloc[train], y[train]).predict(x.iloc[test])
+        for name, measure in measures.items():
+            scores[name].append(float(measure(y[test], made)))
+    return scores
+
+
+def run_predict(options: argparse.Namespace) -> int:
+    """Print or write predictions as CSV."""
+    from ..learn.columns import read_table
+    from ..learn.table_model import TableModel
+
+    model = TableModel.load(options.model)
+    made = model.predict(read_table(options.data))
+    if options.out is None:
+        print(made.to_csv(index=False), end="")
+        return 0
+    target = Path(options.out)
+    if target.exists():
+        raise ConfigError(f"{target} exists and is not overwritten; choose another --out")
+    made.to_csv(target, index=False)
+    print(f"{target}: {len(made)} predictions of {model.columns.target!r}")
+    return 0

@@ -1,0 +1,109 @@
+"""`fit`, `predict`, `rules`, `explain` on a table, as a user runs them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import neuroplastic as npl
+from neuroplastic.cli.main import main
+from neuroplastic.learn.table_model import TableModel
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a table of irises, and a model fitted to it."""
+    folder = tmp_path_factory.mktemp("table")
+    iris = load_iris(as_frame=True)
+    frame = iris.frame.rename(columns={"target": "species"})
+    frame["species"] = [str(iris.target_names[k]) for k in frame["species"]]
+    frame.loc[5, "sepal width (cm)"] = np.nan
+    frame.to_csv(folder / "iris.csv", index=False)
+    command = ["fit", str(folder / "iris.csv"), "--target", "species", "--rules", "4", "--folds", "3"]
+    assert main([*command, "--out", str(folder / "model")]) == 0
+    return folder
+
+
+def test_fit_writes_a_model_and_one_page_without_links_to_the_network(place):
+    page = (place / "model" / "index.html").read_text(encoding="utf-8")
+    assert "accuracy" in page
+    assert "petal length (cm)" in page
+    assert page.count("data:image/png;base64,") >= 4
+    assert 'src="http' not in page
+    assert "1 missing values of &#39;sepal width (cm)&#39;" in page
+
+
+def test_the_saved_model_predicts_well_and_with_probabilities(place, capsys):
+    assert (
+        main(["predict", str(place / "model"), str(place / "iris.csv"), "--out", str(place / "p.csv")]) == 0
+    )
+    made = pd.read_csv(place / "p.csv")
+    truth = pd.read_csv(place / "iris.csv")["species"]
+    assert (made["species"] == truth).mean() > 0.93
+    assert np.allclose(made.filter(like="P(").sum(axis=1), 1)
+    assert (
+        main(["predict", str(place / "model"), str(place / "iris.csv"), "--out", str(place / "p.csv")]) == 2
+    )
+    assert "not overwritten" in capsys.readouterr().err
+
+
+def test_rules_are_printed_and_exported(place, capsys):
+    assert main(["rules", str(place / "model")]) == 0
+    assert capsys.readouterr().out.count("RULE") == 4
+    assert main(["rules", str(place / "model"), "--out", str(place / "rules.json")]) == 0
+    assert json.loads((place / "rules.json").read_text())
+    assert main(["rules", str(place / "model"), "--out", str(place / "rules.csv")]) == 0
+    assert len(pd.read_csv(place / "rules.csv")) == 4
+
+
+def test_a_row_is_explained_and_drawn(place, capsys):
+    picture = place / "row.png"
+    assert (
+        main(
+            [
+                "explain",
+                str(place / "model"),
+                str(place / "iris.csv"),
+                "--row",
+                "60",
+                "--picture",
+                str(picture),
+            ]
+        )
+        == 0
+    )
+    assert "versicolor" in capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main(["explain", str(place / "model"), str(place / "iris.csv"), "--row", "999"]) == 2
+    assert "at most 150" in capsys.readouterr().err
+
+
+def test_a_saved_network_has_rules_too(place, capsys):
+    npl.save(npl.NeuroFuzzyNetwork(3, 2, rules=2), place / "net.safetensors")
+    assert main(["rules", str(place / "net.safetensors")]) == 0
+    assert capsys.readouterr().out.count("RULE") == 2
+
+
+def test_mistakes_are_one_line(place, capsys):
+    data = str(place / "iris.csv")
+    for arguments, words in (
+        (["fit", data, "--target", "specis", "--out", str(place / "other")], "did you mean 'species'"),
+        (["fit", data, "--target", "species", "--out", str(place / "model")], "not overwritten"),
+        (["predict", str(place), data], "not a model folder"),
+        (["explain", str(place / "model")], "give the FILE"),
+    ):
+        assert main(arguments) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_a_number_is_predicted_in_its_own_units(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(50, 10, 120), "b": rng.normal(0, 1, 120)})
+    frame["y"] = 1000 + 3 * frame["a"] + rng.normal(0, 1, 120)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    command = ["fit", str(tmp_path / "d.csv"), "--target", "y", "--rules", "3", "--folds", "2"]
+    assert main([*command, "--out", str(tmp_path / "m")]) == 0
+    made = TableModel.load(tmp_path / "m").predict(frame)["y"]
+    assert np.corrcoef(made, frame["y"])[0, 1] > 0.98
