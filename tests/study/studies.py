@@ -17,7 +17,7 @@ from neuroplastic.study.workers import run_workers
 
 
 def settings(objective: str = "quick", **changes) -> StudySettings:
-    where = f"tests.study.objectives:{objective}"
+    where = objective if ":" in objective else f"tests.study.objectives:{objective}"
     return StudySettings(
         **{"task": "BP", "agent": "dnn", "epochs": 2, "episodes": 3, "objective": where, **changes}
     )

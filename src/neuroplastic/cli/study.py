@@ -177,11 +177,8 @@ def _settings(options: argparse.Namespace, storage: optuna.storages.RDBStorage, 
                 there = load_study(storage, name).user_attrs.get("settings", {})
             except StudyError:
                 there = {}
-        if there:
-            taken = {key: there[key] for key in ("inherited", "inherited_from")}
-        else:
-            taken = _inherited(options, storage)
-        return replace(settings, **taken)
+        taken = there or _inherited(options, storage)
+        return replace(settings, inherited=taken["inherited"], inherited_from=taken["inherited_from"])
     return settings
 
 
