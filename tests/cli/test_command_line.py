@@ -59,7 +59,7 @@ def started(scenario: str, runs: Path) -> tuple[subprocess.Popen[str], Path]:
 
 
 def wait_for(file: Path) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 250
     while not file.exists():
         assert time.monotonic() < deadline, f"{file} did not come"
         time.sleep(0.02)

@@ -112,9 +112,10 @@ def _start_two_engines(folder: Path, ready: Callable[[], None]) -> None:
     del envs
 
 
-def test_program_killed_while_engines_start_leaves_nothing(tmp_path: Path) -> None:
-    rng = random.Random(0)
-    for _ in range(10):
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_program_killed_while_engines_start_leaves_nothing(kills: int, tmp_path: Path) -> None:
+    rng = random.Random(kills)
+    for _ in range(kills):
         since = time.time()
         ready = forked.Event()
         child = forked.Process(target=_start_two_engines, args=(tmp_path, ready.set))
