@@ -72,12 +72,13 @@ def run_rules(options: argparse.Namespace) -> int:
     elif ending in (".txt", ".csv", ".json"):
         if len(rules) > 1 and ending != ".txt":
             raise ConfigError(f"a hierarchy has a rule base per level; {ending} holds one: use .txt")
-        parts = {
-            ".txt": lambda base: base.text(exact=options.exact),
-            ".csv": _csv,
-            ".json": lambda base: base.json(),
-        }
-        target.write_text("\n\n".join(parts[ending](base) for base in rules) + "\n", encoding="utf-8")
+        if ending == ".csv":
+            content = _csv(rules[0])
+        elif ending == ".json":
+            content = rules[0].json()
+        else:
+            content = "\n\n".join(base.text(exact=options.exact) for base in rules)
+        target.write_text(content + "\n", encoding="utf-8")
     else:
         from ..rules.standards.files import export
 
