@@ -183,7 +183,7 @@ def test_missing_and_infinite_values_are_refused(bad, iris):
         ("learning_rate", 0),
         ("ridge", -1),
         ("early_stopping", "yes"),
-        ("alpha", 3),
+        ("entmax_alpha", 3),
     ],
 )
 def test_a_bad_parameter_is_named(name, value, iris):

@@ -51,7 +51,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         *,
         terms: int | str = "auto",
         max_terms: int | None = None,
-        alpha: float = 1.0,
+        entmax_alpha: float = 1.0,
         growth: float | None = 0.05,
         ridge: float = 1.0,
         shrinkage: float = 3.0,
@@ -68,7 +68,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         self.rules = rules
         self.terms = terms
         self.max_terms = max_terms
-        self.alpha = alpha
+        self.entmax_alpha = entmax_alpha
         self.growth = growth
         self.ridge = ridge
         self.shrinkage = shrinkage
@@ -172,6 +172,8 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         at_least("patience", _whole(self.patience), 1)
         if self.max_updates is not None:
             at_least("max_updates", _whole(self.max_updates), 1)
+        if not 1 <= self.entmax_alpha <= 2:
+            raise ConfigError(f"entmax_alpha must lie between 1 and 2, got {self.entmax_alpha!r}")
         for name, value in (("ridge", self.ridge), ("shrinkage", self.shrinkage)):
             if not 0 <= value < math.inf:
                 raise ConfigError(f"{name} must be at least 0, got {value!r}")
@@ -215,7 +217,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
                 terms=1,
                 max_terms=room,
                 selection=Selection(estimator="ste"),
-                firing=Firing(alpha=self.alpha),
+                firing=Firing(alpha=self.entmax_alpha),
                 consequent=Affine(init="zeros"),
                 neurogenesis=None if not self.growth else Neurogenesis(epsilon=self.growth),
             )
