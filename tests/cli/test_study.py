@@ -51,7 +51,8 @@ def test_run_status_best_export_and_a_neuro_fuzzy_study_that_inherits(tmp_path, 
 
 
 @pytest.mark.slow  # four processes that import everything; tests/study/test_search.py interrupts without them
-def test_ctrl_c_then_the_same_command_gives_exactly_the_trials_asked_for(tmp_path):
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_ctrl_c_or_kill_then_the_same_command_gives_exactly_the_trials_asked_for(tmp_path, end):
     words = [
         *RUN,
         "--trials",
@@ -72,10 +73,11 @@ def test_ctrl_c_then_the_same_command_gives_exactly_the_trials_asked_for(tmp_pat
     deadline = time.monotonic() + 200
     while not witness.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(end)
     output, _ = process.communicate(timeout=100)
-    assert process.returncode == 130, output
-    assert "run the same command to go on" in output
+    if end == signal.SIGINT:
+        assert process.returncode == 130, output
+        assert "run the same command to go on" in output
     assert len(witness.read_text().splitlines()) < 12
 
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=250)

@@ -8,10 +8,11 @@ import threading
 import urllib.request
 
 import pytest
+import sqlalchemy
 
 from neuroplastic.study.search import create_study, load_study
 from neuroplastic.study.slots import Slots
-from neuroplastic.study.storage import StorageError, open_storage, shown, storage_url
+from neuroplastic.study.storage import StorageError, open_storage, reachable, shown, storage_url
 from neuroplastic.study.workers import run_workers
 from tests.study.studies import begin, check_whole, settings
 
@@ -77,6 +78,12 @@ def test_server_that_cannot_be_reached_is_named_without_its_password():
     with pytest.raises(StorageError, match="cannot be reached") as caught:
         open_storage("postgresql://me:secret@127.0.0.1:1/db")
     assert "secret" not in str(caught.value)
+
+
+def test_storage_lost_in_the_middle_says_that_finished_trials_are_safe():
+    expected = r"me:\*\*\*@host/db was lost \(gone\); finished trials are safe"
+    with pytest.raises(StorageError, match=expected), reachable("postgresql://me:secret@host/db"):
+        raise sqlalchemy.exc.OperationalError("SELECT 1", {}, Exception("gone"))
 
 
 def _create(url, barrier, failures):

@@ -45,7 +45,7 @@ def run_on_ray(
         tasks[make.remote(job, token)] = token
 
     try:
-        for _ in range(workers):
+        for _ in range(min(workers, job.trials - study.done)):
             start()
         while True:
             ended, _ = ray.wait(list(tasks), num_returns=len(tasks), timeout=POLL_SECONDS)

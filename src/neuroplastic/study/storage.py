@@ -7,7 +7,8 @@ import re
 import sqlite3
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,6 +73,20 @@ def open_storage(text: str, *, create: bool = True) -> optuna.storages.RDBStorag
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         return _patiently(lambda: _opened(url, options), url)
+
+
+@contextmanager
+def reachable(url: str) -> Iterator[None]:
+    """While inside, the loss of the storage is a StorageError that says so."""
+    try:
+        yield
+    except (exc.DBAPIError, optuna.exceptions.StorageInternalError) as error:
+        cause = error if isinstance(error, exc.DBAPIError) else error.__cause__ or error
+        reason = str(getattr(cause, "orig", cause)).strip().splitlines()[0]
+        raise StorageError(
+            f"the storage {shown(url)} was lost ({reason}); finished trials are safe there: "
+            "run the same command again when it is back"
+        ) from error
 
 
 def _prepare_file(path: Path, *, create: bool) -> None:

@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial
 from .recovery import Recovery
 from .search import StudyError, complete, load_study
 from .slots import DONE, Slots
-from .storage import open_storage
+from .storage import open_storage, reachable
 from .worker import THREAD_VARIABLES, Job, work
 
 if TYPE_CHECKING:
@@ -45,14 +45,15 @@ class Study:
 
     def look(self, dead: tuple[str, ...] = ()) -> bool:
         """Recover what dead workers left, tell of new trials; whether all trials are complete."""
-        self._recovery.look(dead)
-        done = self.slots.count(self.job.trials)[DONE]
-        if done > self.done:
+        with reachable(self.job.storage):
+            self._recovery.look(dead)
+            done = self.slots.count(self.job.trials)[DONE]
+            finished = complete(self._study) if done > self.done else []
+        for trial in finished:
             self._restarts = 0
-            for trial in complete(self._study):
-                if trial.number not in self._told:
-                    self._told.add(trial.number)
-                    self._on_trial(trial, done)
+            if trial.number not in self._told:
+                self._told.add(trial.number)
+                self._on_trial(trial, done)
         self.done = done
         return done >= self.job.trials
 
@@ -87,7 +88,7 @@ def run_workers(job: Job, workers: int, on_trial: OnTrial = lambda *_: None) -> 
     children: dict[str, BaseProcess] = {}
     try:
         with _few_threads(job.threads):
-            for _ in range(workers):
+            for _ in range(min(workers, job.trials - study.done)):
                 _start(job, children)
             while True:
                 time.sleep(POLL_SECONDS)
