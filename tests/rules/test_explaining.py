@@ -8,6 +8,7 @@ import torch
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import neuroplastic as npl
+from neuroplastic.rules.sharing import shares_of
 from tests import reference
 from tests.random_network import Setup, array
 
@@ -21,7 +22,7 @@ CONSEQUENTS = (
 OPTIONS = tuple(
     product(("sum", "mean"), (1.0, 1.3, 1.5, 2.0, "learn"), (False, True), (None, "log", "tanh"), CONSEQUENTS)
 )
-ROWS = 17
+ROWS = 34
 
 
 def setup_of(reduce, alpha, layer_norm, certainty, consequent, **sizes):
@@ -47,31 +48,46 @@ def summed(explanation, parts):
     return total
 
 
+def test_ten_thousand_cases_over_all_options_add_up_to_the_output_of_the_network():
+    precisions = np.random.default_rng(0).permutation([torch.float64, torch.float32] * (len(OPTIONS) // 2))
+    assert sum(adds_up(*case) for case in enumerate(zip(OPTIONS, precisions, strict=True))) == 10_200
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_ten_thousand_cases_over_all_options_add_up_to_the_output_of_the_network(dtype):
-    cases = 0
-    for seed, options in enumerate(OPTIONS):
-        net = setup_of(*options, U=3 + seed % 9).network(seed, dtype).eval()
-        x = observations(ROWS, net.in_features, seed, dtype)
-        explanation = npl.explain(net, x)
-        with torch.no_grad():
-            output, firing = array(net(x)), array(net.firing(x))
-        np.testing.assert_allclose(explanation.output, output, rtol=0, atol=0)
-        np.testing.assert_allclose(summed(explanation, explanation.shares), output, rtol=1e-6, atol=0)
-        np.testing.assert_allclose(summed(explanation, explanation.firing), 1, rtol=1e-6)
-        dense = np.zeros_like(firing)
-        rows = np.repeat(np.arange(ROWS), np.diff(explanation.starts))
-        dense[rows, explanation.fired] = explanation.firing
-        np.testing.assert_array_equal(dense, firing)
-        for case in (explanation[0], explanation[1]):
-            np.testing.assert_allclose(
-                case.attribute_parts.sum(axis=2) + case.constant_parts, case.shares, rtol=1e-6, atol=1e-12
-            )
-            np.testing.assert_allclose(
-                case.log_firing, explanation.log_firing[case.row, case.fired], rtol=1e-6, atol=1e-9
-            )
-        cases += ROWS
-    assert cases == 5100
+def test_all_options_add_up_in_both_precisions(dtype):
+    for start in (1000, 2000, 3000):
+        for seed, options in enumerate(OPTIONS, start):
+            adds_up(seed, (options, dtype))
+
+
+def adds_up(seed, chosen):
+    """Check one network on ROWS observations."""
+    options, dtype = chosen
+    net = setup_of(*options, U=3 + seed % 9).network(seed, dtype).eval()
+    x = observations(ROWS, net.in_features, seed, dtype)
+    explanation = npl.explain(net, x)
+    with torch.no_grad():
+        output, firing = array(net(x)), array(net.firing(x))
+    np.testing.assert_allclose(explanation.output, output, rtol=0, atol=0)
+    np.testing.assert_allclose(summed(explanation, explanation.shares), output, rtol=1e-6, atol=0)
+    np.testing.assert_allclose(summed(explanation, explanation.firing), 1, rtol=1e-6)
+    dense = np.zeros_like(firing)
+    rows = np.repeat(np.arange(ROWS), np.diff(explanation.starts))
+    dense[rows, explanation.fired] = explanation.firing
+    np.testing.assert_array_equal(dense, firing)
+    # What makes them add up is no more than rounding: the shares themselves are firing times decision.
+    exact = shares_of(explanation.rules, explanation.x, rows, explanation.fired, explanation.firing)
+    rounding = 1e-12 if dtype == torch.float64 else 3e-6
+    np.testing.assert_allclose(explanation.shares, exact, rtol=rounding, atol=rounding)
+    for case in (explanation[0], explanation[1]):
+        np.testing.assert_allclose(
+            case.attribute_parts.sum(axis=2) + case.constant_parts, case.shares, rtol=1e-6, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            case.log_firing, explanation.log_firing[case.row, case.fired], rtol=1e-6, atol=1e-9
+        )
+    return ROWS
 
 
 @pytest.mark.parametrize("consequent", CONSEQUENTS, ids=str)
@@ -198,6 +214,19 @@ def test_an_explanation_stays_as_it_was_when_the_network_learns_on():
     assert str(explanation) == text
     with pytest.raises(ValueError, match="read-only"):
         explanation.shares[0] = 0
+
+
+def test_an_explainer_reads_the_rules_again_when_the_network_has_learned_on():
+    net, x = Setup().network(0), observations(3, 4)
+    explainer = npl.Explainer(net)
+    rules = explainer(x).rules
+    assert explainer(x).rules is rules
+    for change in (lambda p: p.add_(0.5), lambda p: p.data.add_(0.5)):
+        with torch.no_grad():
+            change(net.centers)
+        np.testing.assert_array_equal(explainer(x).shares, npl.explain(net, x).shares)
+        np.testing.assert_array_equal(explainer(x).scores, npl.explain(net, x).scores)
+    assert explainer(x).rules is not rules
 
 
 def test_half_precision_inputs_add_up_to_the_half_precision_output():

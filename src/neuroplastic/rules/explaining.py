@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,10 @@ from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from .explanation import Explanation
 from .reading import rule_base, rule_bases
-from .rule_base import Indices, Linear, Numbers, RuleBase
+from .rule_base import Numbers, RuleBase
 from .scaling import Scaling
 from .scoring import Scoring
-
-# Decisions of all rules are made for so many numbers at once; a large batch goes through in parts.
-NUMBERS_AT_ONCE = 1 << 22
+from .sharing import adding_up, shares_of
 
 
 def explain(
@@ -53,10 +50,7 @@ def explain(
 
 
 class Explainer:
-    """Explains one network again and again: its rules are read once, when this is made.
-
-    Make a new one after the network has learned on; this one would still tell of the rules it read.
-    """
+    """Explains one network again and again: its rules are read when this is made, and anew when it has changed."""
 
     def __init__(
         self,
@@ -75,23 +69,29 @@ class Explainer:
         first, last = self.networks[0], self.networks[-1]
         self.scaling = None if scaler is None else Scaling.of(scaler, first.in_features)
         self.output_scaling = Scaling.of(output_scaler, last.out_features)
-        names: dict[str, Any] = {
+        if terms is not None and len(self.networks) > 1:
+            raise ConfigError(f"terms cannot be given for a hierarchy of several levels, got {terms!r}")
+        self._names: dict[str, Any] = {
             "feature_names": feature_names,
             "output_names": output_names,
             "scaler": scaler,
             "output_scaler": output_scaler,
         }
-        self.rule_bases: tuple[RuleBase, ...]
-        if len(self.networks) == 1:
-            self.rule_bases = (rule_base(first, terms=terms, **names),)
-        elif terms is None and isinstance(net, Hierarchy):
-            self.rule_bases = rule_bases(net, **names)
+        self._terms = terms
+        self._read()
+
+    def _read(self) -> None:
+        self._mark = _mark(self.net)
+        if isinstance(self.net, Hierarchy) and len(self.networks) > 1:
+            self.rule_bases = rule_bases(self.net, **self._names)
         else:
-            raise ConfigError("terms cannot be given for a hierarchy of several levels, got " + repr(terms))
+            self.rule_bases = (rule_base(self.networks[0], terms=self._terms, **self._names),)
         self.scorings = tuple(Scoring.of(rules) for rules in self.rule_bases)
 
     def __call__(self, x: Any) -> Explanation:
         """Explain x (B, D), or one observation (D,)."""
+        if self._mark != _mark(self.net):
+            self._read()
         raw, seen = self._inputs(x)
         below: Explanation | None = None
         with evaluating(self.net), torch.no_grad():
@@ -122,6 +122,13 @@ class Explainer:
             tensor = torch.from_numpy(seen).to(like)
             check_input(tensor, first.in_features)
         return raw, tensor
+
+
+def _mark(net: nn.Module) -> object:
+    """Differs when the network has changed: versions see what autograd sees, sums what fused optimizers write."""
+    tensors = [*net.parameters(), *net.buffers()]
+    sums = [float(tensor.detach().double().sum()) for tensor in tensors]
+    return [(tensor._version, tensor.data_ptr()) for tensor in tensors], sums
 
 
 def _array(x: Any) -> Numbers:
@@ -162,55 +169,5 @@ def _explanation(
     rows, fired = rows[order], fired[order]
     starts = np.concatenate([[0], np.cumsum((firing > 0).sum(axis=1))])
     levels = firing[rows, fired]
-    shares = _shares(rules, x, rows, fired, levels)
-    shares = _adding_up(shares, levels, output, rows, starts)
+    shares = adding_up(shares_of(rules, x, rows, fired, levels), levels, output, rows, starts)
     return Explanation(rules, x, output, starts, fired, levels, shares, scoring, below)
-
-
-def _shares(rules: RuleBase, x: Numbers, rows: Indices, fired: Indices, firing: Numbers) -> Numbers:
-    """What each fired rule adds to each output, (F, O): firing times decision.
-
-    Centre of area: `firing * width * center / sum(firing * width)`, whose weights add up to 1 as well.
-    """
-    consequents = rules.consequents
-    if isinstance(consequents, Linear):
-        return firing[:, None] * _decisions(consequents, x, rows, fired)
-    tables = [(o, [(t.center, t.width) for t in variable.terms]) for o, variable in enumerate(rules.outputs)]
-    chosen = np.stack([np.array(sets)[consequents.terms[:, o]] for o, sets in tables], axis=1)[fired]
-    weight: Numbers = np.repeat(firing[:, None], len(tables), axis=1)
-    if consequents.defuzzifier == "area":
-        weight = weight * chosen[..., 1]
-        total = np.zeros((len(x), len(tables)))
-        np.add.at(total, rows, weight)
-        weight = weight / total[rows]
-    shares: Numbers = weight * chosen[..., 0]
-    return shares
-
-
-def _decisions(consequents: Linear, x: Numbers, rows: Indices, fired: Indices) -> Numbers:
-    """What each fired rule decides, (F, O)."""
-    decided: Numbers = consequents.bias[fired]
-    if consequents.is_constant:
-        return decided
-    count, outputs, attributes = consequents.weight.shape
-    weight = consequents.weight.reshape(count * outputs, attributes).T
-    size = max(1, NUMBERS_AT_ONCE // (count * outputs))
-    places = np.searchsorted(rows, np.arange(0, len(x) + size, size))
-    for block, (start, end) in enumerate(pairwise(places.tolist())):
-        first = block * size
-        linear = (x[first : first + size] @ weight).reshape(-1, count, outputs)
-        decided[start:end] += linear[rows[start:end] - first, fired[start:end]]
-    return decided
-
-
-def _adding_up(shares: Numbers, firing: Numbers, output: Numbers, rows: Indices, starts: Indices) -> Numbers:
-    """The shares with the network's own rounding spread over them by their magnitude, so that they add up.
-
-    A single-precision network's output is its exact sum only to some 1e-7; each share moves by as little.
-    """
-    total = np.add.reduceat(shares, starts[:-1], axis=0) if len(output) else np.zeros_like(output)
-    size = np.abs(shares)
-    reach = np.add.reduceat(size, starts[:-1], axis=0) if len(output) else np.zeros_like(output)
-    # With no magnitudes to go by (all shares 0), by firing, which adds up to 1.
-    part = np.where(reach[rows] > 0, size / np.where(reach > 0, reach, 1)[rows], firing[:, None])
-    return shares + (output - total)[rows] * part

@@ -76,12 +76,12 @@ class Explanation:
     @cached_property
     def log_firing(self) -> Numbers:
         """Log-firing of every rule, (B, U), in double precision."""
-        return self.scoring.log_firing(self.x)
+        return _settled(self.scoring.log_firing(self.x))
 
     @cached_property
     def scores(self) -> Numbers:
         """What entmax gets, (B, U): log-firings after layer norm and certainty. The highest fires strongest."""
-        return self.scoring.scores(self.log_firing)
+        return _settled(self.scoring.scores(self.log_firing))
 
     @cached_property
     def strongest(self) -> Indices:
@@ -96,6 +96,7 @@ class Explanation:
         others = self.scores.copy()
         others[np.arange(len(self)), self.strongest] = -np.inf
         second: Indices = others.argmax(axis=1)
+        second.setflags(write=False)
         return second
 
     @cached_property
@@ -273,3 +274,8 @@ class Case:
     def decided(self) -> int:
         """The output with the highest value."""
         return int(self.output.argmax())
+
+
+def _settled(numbers: Numbers) -> Numbers:
+    numbers.setflags(write=False)
+    return numbers

@@ -16,6 +16,8 @@ from .scoring import Scoring, bounded
 NUMBERS_AT_ONCE = 1 << 21
 # Changes that are looked at in one round of the search.
 PLACES_AT_ONCE = 1 << 11
+# A change of more steps than this is none: it would lead far beyond anything the sets know.
+MOST_STEPS = 1e4
 # A gap below this part of the scores' magnitude is a tie.
 TIE = 1e-12
 # What the bound of a change is: less than the distance to the first crossing, that distance, or the answer.
@@ -40,7 +42,8 @@ def nearest_changes(scoring: Scoring, x: Numbers, rules: Indices) -> tuple[Chang
 
     Exact: along each attribute and direction the first point where the rule overtakes the one in its way is a
     bound on the change. The least bound of all is looked at; if a third rule is in the way there, its bound
-    moves on, else it is the answer. A rule that is strongest already needs a change of 0.
+    moves on, else it is the answer. A rule that is strongest already needs a change of 0. A change of more than
+    10,000 steps does not count.
     """
     size = max(1, NUMBERS_AT_ONCE // max(1, x.shape[1]))
     found: list[Change | None] = []
@@ -162,7 +165,7 @@ class _Search:
             if v is not None:
                 result[~cheap] = no_zero_within(q[~cheap], delta[~cheap], v[~cheap])
             columns = slice(half * attributes, (half + 1) * attributes)
-            self.bound[rows, columns] = result.reshape(len(rows), attributes)
+            self.bound[rows, columns] = _near(result).reshape(len(rows), attributes)
             self.state[rows, columns] = np.where(cheap, CROSSING, LOWER).reshape(len(rows), attributes)
 
     def _sharpen(self, rows: Indices, places: Indices) -> None:
@@ -180,7 +183,7 @@ class _Search:
     def _cross(self, rows: Indices, places: Indices, rival: Indices, beyond: Numbers) -> None:
         i, sign = self._direction(places)
         q, delta, v = self._gap(rows, i, rival)
-        self.bound[rows, places] = first_crossing(q, delta, v, beyond, sign)
+        self.bound[rows, places] = _near(first_crossing(q, delta, v, beyond, sign))
 
     def _in_the_way(
         self, rows: Indices, places: Indices, distance: Numbers
@@ -200,3 +203,7 @@ class _Search:
         q, delta, v = self._gap(rows, i, rival)
         ahead = gap(q, delta, v, z[:, 0]) >= 0
         return rival, ahead | (scores[here, rival] - mine <= TIE * magnitude)
+
+
+def _near(distance: Numbers) -> Numbers:
+    return np.where(distance > MOST_STEPS, np.inf, distance)
