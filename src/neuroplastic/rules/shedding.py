@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -43,6 +43,7 @@ class Trials:
     refit: bool
     bar: Any
     undone: int = field(default=0, init=False)
+    refits: int = field(default=0, init=False)
 
     @torch.no_grad()
     def change(self, draft: Draft) -> Change:
@@ -65,15 +66,18 @@ class Trials:
         if self.refit and limit > ROUNDING:
             found = self.refitted(draft, limit)
             if self.figure(found) <= limit:
+                self.refits += 1
                 return found
         self.undone += 1
         return None
 
-    def refitted(self, draft: Draft, limit: float) -> Draft:
-        """The draft fitted to the reference, until its change is within the limit or that looks hopeless."""
+    def refitted(self, draft: Draft, limit: float, *, early: bool = True) -> Draft:
+        """The draft fitted to the reference; if `early`, until its change is within the limit or looks hopeless."""
         seen: list[float] = []
 
         def enough(now: Draft) -> bool:
+            if not early:
+                return False
             seen.append(self.figure(now))
             return seen[-1] <= limit or seen[-1] > limit * HOPELESS / len(seen)
 
@@ -124,22 +128,26 @@ class Trials:
                 step = max(finest, step // 2)
         return draft, len(applied)
 
-    def sensitivity(self, draft: Draft) -> Tensor:
-        """Squared slope of the outputs, in units, to each rule's log-firing, (B, U)."""
+    def slopes(self, draft: Draft) -> Iterator[Tensor]:
+        """Slope of each output, in units, to each rule's log-firing, (B, U); of many outputs, of random mixtures."""
         with torch.enable_grad():
             log_firing = draft.log_firing(self.x).requires_grad_()
             outputs = self.head(draft.decided(self.x, draft.levels(log_firing))) / self.unit
-            width = outputs.shape[1]
-            mixtures = torch.eye(width, dtype=outputs.dtype)
-            if width > MIXTURES:
-                generator = torch.Generator().manual_seed(0)
-                signs = torch.randint(2, (MIXTURES, width), generator=generator) * 2 - 1
-                mixtures = signs.to(outputs.dtype) / MIXTURES**0.5
-            squares = torch.zeros_like(log_firing)
-            for mixture in mixtures:
-                (slope,) = torch.autograd.grad((outputs @ mixture).sum(), log_firing, retain_graph=True)
-                squares += slope.square()
-        return squares.detach()
+        width = outputs.shape[1]
+        mixtures = torch.eye(width, dtype=outputs.dtype)
+        if width > MIXTURES:
+            generator = torch.Generator().manual_seed(0)
+            signs = torch.randint(2, (MIXTURES, width), generator=generator) * 2 - 1
+            mixtures = signs.to(outputs.dtype) / MIXTURES**0.5
+        for mixture in mixtures:
+            yield torch.autograd.grad(outputs, log_firing, mixture.expand_as(outputs), retain_graph=True)[0]
+
+    def sensitivity(self, draft: Draft) -> Tensor:
+        """Squared slope of the outputs, in units, to each rule's log-firing, summed over outputs, (B, U)."""
+        squares = torch.zeros(len(self.x), len(draft), dtype=torch.float64)
+        for slope in self.slopes(draft):
+            squares += slope.square()
+        return squares
 
     def rules_by_effect(self, draft: Draft) -> list[int]:
         """Numbers of the rules; first those whose absence changes the outputs least."""
@@ -158,11 +166,18 @@ class Trials:
         return [number for number in idle if number not in draft.frozen_rules]
 
     def attributes_by_effect(self, draft: Draft) -> list[int]:
-        """Attributes that some rule asks for; first those whose absence from all rules changes the outputs least."""
-        asked = (draft.premises[~draft.is_frozen()] != IGNORED).any(dim=0).nonzero().squeeze(1)
-        effects = [self.change(draft.without_attributes([one])).rms for one in asked.tolist()]
-        order = torch.tensor(effects).argsort(stable=True)
-        ranked: list[int] = asked[order].tolist()
+        """Attributes that rules ask for; first those whose absence from all rules matters least, to first order."""
+        _, centers, precisions = draft.chosen()
+        precisions = precisions * ~draft.is_frozen()
+        asked = (precisions > 0).any(dim=1).nonzero().squeeze(1)
+        centers, precisions, x = centers[asked], precisions[asked], self.x[:, asked]
+        effects = torch.zeros(len(asked), dtype=torch.float64)
+        for slope in self.slopes(draft):
+            # sum over rules of slope * precision * (x - center)**2, without a tensor of shape (B, D, U)
+            linear = slope @ (precisions * centers).t()
+            constant = slope @ (precisions * centers.square()).t()
+            effects += (x.square() * (slope @ precisions.t()) - 2 * x * linear + constant).square().sum(dim=0)
+        ranked: list[int] = asked[effects.argsort(stable=True)].tolist()
         return ranked
 
     def premises_by_effect(self, draft: Draft) -> list[tuple[int, int]]:

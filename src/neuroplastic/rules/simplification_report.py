@@ -28,6 +28,8 @@ class Step:
     """how many were dropped or merged"""
     undone: int
     """how many trials went beyond the tolerance and were taken back"""
+    refits: int
+    """how many trials stayed within the tolerance because what was left was refitted"""
     size: Size
     """of the whole network, after the step"""
     change: Change
@@ -61,13 +63,14 @@ class SimplificationReport:
             f"  premises {self.before.premises:6d} -> {self.after.premises}",
             f"  change   {self.change.largest:.3g} largest, {self.change.rms:.3g} rms, in {unit}",
             f"  allowed  {self.tolerance:g} {bounded}",
-            f"  {'step':<28}{'done':>6}{'undone':>8}{'rules':>7}{'sets':>7}{'premises':>10}{'largest':>10}{'rms':>10}",
+            f"  {'step':<36}{'done':>6}{'undone':>8}{'refits':>8}"
+            f"{'rules':>7}{'sets':>7}{'premises':>10}{'largest':>10}{'rms':>10}",
         ]
         levels = {step.level for step in self.steps}
         for step in self.steps:
             name = f"level {step.level}: {step.name}" if len(levels) > 1 else step.name
             lines.append(
-                f"  {name:<28}{step.done:>6}{step.undone:>8}{step.size.rules:>7}{step.size.sets:>7}"
+                f"  {name:<36}{step.done:>6}{step.undone:>8}{step.refits:>8}{step.size.rules:>7}{step.size.sets:>7}"
                 f"{step.size.premises:>10}{step.change.largest:>10.2g}{step.change.rms:>10.2g}"
             )
         return "\n".join(lines)

@@ -19,7 +19,6 @@ from .draft import Draft, Size, draft_of
 from .draft_network import network_from
 from .duplicates import duplicates, merging_rules
 from .rows import rows_of, said
-from .rule_base import IGNORED
 from .shedding import Trials
 from .simplification_report import Change, SimplificationReport, Simplified, Step
 
@@ -157,8 +156,7 @@ class _Level:
         self._merge_rules(rules)
         self._shed("drop rules that never fire", trials.idle_rules, Draft.without_rules, rules)
         self._shed("drop weak rules", trials.rules_by_effect, Draft.without_rules, rules)
-        order = trials.attributes_by_effect(self.draft)
-        self._shed("drop attributes", _once(order), Draft.without_attributes, premises)
+        self._shed("drop attributes", trials.attributes_by_effect, Draft.without_attributes, premises)
         self._shed("drop premises", trials.premises_by_effect, Draft.without_premises, premises)
         self._merge_rules(premises)
         self._drop_unused()
@@ -197,27 +195,19 @@ class _Level:
     def _polish(self) -> None:
         """Fit once more, without an early end, and take what came nearer."""
         if self.trials.refit and self.limit > 0:
-            found = self.trials.refitted(self.draft, 0.01 * self.limit)
+            found = self.trials.refitted(self.draft, self.limit, early=False)
             if self.trials.figure(found) < self.trials.figure(self.draft):
+                self.trials.refits = 1
                 self._record("refit", found, 1)
 
     def _record(self, name: str, draft: Draft, done: int) -> None:
         self.drafts[self.number] = draft
-        undone, self.trials.undone = self.trials.undone, 0
+        undone, refits = self.trials.undone, self.trials.refits
+        self.trials.undone = self.trials.refits = 0
         if done or undone:
             size, change = _size(self.drafts), self.trials.change(draft)
-            self.steps.append(Step(name, self.number + 1, done, undone, size, change))
+            self.steps.append(Step(name, self.number + 1, done, undone, refits, size, change))
             self.trials.bar.set_postfix_str(f"{size}, change {change.largest:.2g}")
-
-
-def _once(order: Sequence[int]) -> Callable[[Draft], list[int]]:
-    """A ranking of attributes that is made once, less those that no rule asks for any more."""
-
-    def asked(draft: Draft) -> list[int]:
-        asks = (draft.premises[~draft.is_frozen()] != IGNORED).any(dim=0)
-        return [attribute for attribute in order if asks[attribute]]
-
-    return asked
 
 
 def _levels(net: NeuroFuzzyNetwork | Hierarchy) -> Sequence[NeuroFuzzyNetwork]:
