@@ -29,7 +29,7 @@ def begin(folder, storage: str, trials: int, *, objective: str = "quick", name: 
     create_study(opened, name, settings(objective, **changes))
     Slots(opened.engine, name).create(trials)
     runs = folder / "runs"
-    return Job(storage, name, trials, str(runs), witness=str(folder / "stored"), beat=0.5, grace=5.0)
+    return Job(storage, name, trials, str(runs), witness=str(folder / "stored"), beat=2.0)
 
 
 class Background:

@@ -16,7 +16,7 @@ def doom_trial(assignment: Assignment) -> Outcome:
     """Train and evaluate; go on from the newest checkpoint where the same run was begun before."""
     folder = _folder(assignment.folder, assignment.config)
     with Trial(assignment.config, folder, device=assignment.device) as trial:
-        trial.resume()
+        resumed_at = trial.resume()
         reported = 0
 
         def on_progress(_: Progress) -> None:
@@ -34,7 +34,7 @@ def doom_trial(assignment: Assignment) -> Outcome:
             raise TrialFailed("the trial has no evaluated epoch")
         # A checkpoint holds the replay memory: hundreds of megabytes that a finished trial does not need.
         drop_checkpoints = partial(shutil.rmtree, folder.checkpoints.folder, ignore_errors=True)
-        return Outcome(_epochs(trial), folder.returns(summary.best.epoch), drop_checkpoints)
+        return Outcome(_epochs(trial), folder.returns(summary.best.epoch), drop_checkpoints, resumed_at)
 
 
 def _epochs(trial: Trial) -> list[dict[str, float]]:

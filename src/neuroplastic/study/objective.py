@@ -49,6 +49,8 @@ class Outcome:
     returns: Sequence[float]
     clean_up: Callable[[], None] = lambda: None
     """Called once the trial is safely stored: drops what only an unfinished trial needs."""
+    resumed_at: int = 0
+    """The training step of the checkpoint that it went on from; 0 if it began anew."""
 
     @property
     def best(self) -> Mapping[str, float]:

@@ -187,6 +187,7 @@ class Worker:
             "epochs": [dict(epoch) for epoch in outcome.epochs],
             "returns": list(outcome.returns),
             "best_epoch": outcome.best["epoch"],
+            "resumed_at": outcome.resumed_at,
             "seconds": round(seconds, 3),
         }
         for name, value in attributes.items():
