@@ -24,11 +24,8 @@ class Token(NamedTuple):
     kind: str
     text: str
     position: int
-
-    @property
-    def key(self) -> str:
-        """The text in small letters: FCL does not tell them from capitals."""
-        return self.text.lower()
+    key: str = ""
+    """the text in small letters: FCL does not tell them from capitals"""
 
 
 class Tokens:
@@ -68,14 +65,14 @@ class Tokens:
 
     def accept(self, *keys: str) -> bool:
         """Step over the next token if it is one of `keys`."""
-        if self.next.kind != "end" and self.next.key in keys:
+        if self._tokens[self._at].key in keys:  # the end has no key
             self._at += 1
             return True
         return False
 
     def expect(self, *keys: str) -> Token:
         """The next token, which must be one of `keys`."""
-        if self.next.kind == "end" or self.next.key not in keys:
+        if self.next.key not in keys:
             raise self.error(f"expected {' or '.join(key.upper() for key in keys)}, got {self._seen()}")
         return self.take()
 
@@ -118,6 +115,7 @@ def _tokens(tokens: Tokens, text: str) -> list[Token]:
         match = _TOKEN.match(text, position)
         if match is None:
             raise tokens.error(f"{shown(text[position])} has no place in FCL", Token("mark", "", position))
-        found.append(Token(str(match.lastgroup), match.group(), position))
+        word = match.group()
+        found.append(Token(str(match.lastgroup), word, position, word.lower()))
         position = match.end()
     return found
