@@ -1,0 +1,45 @@
+"""The page for newcomers does what it says: its code is run in order, and its commands too."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from neuroplastic.cli.main import main
+
+PAGE = Path(__file__).parents[1] / "docs" / "from_a_csv_file.md"
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory):
+    """The folder in which the page was worked through, and all that its code defined."""
+    folder = tmp_path_factory.mktemp("newcomer")
+    names: dict[str, object] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
+            exec(compile(code, str(PAGE), "exec"), names)
+    return folder, names
+
+
+def test_the_code_learns_explains_and_draws(worked):
+    folder, names = worked
+    assert names["scores"].mean() > 0.9
+    assert "rules fired" in names["explanation"].text(0)
+    for name in ("sets.png", "rules.png", "why.png"):
+        assert (folder / name).read_bytes().startswith(b"\x89PNG")
+    assert (folder / "tumours.onnx").stat().st_size > 1000
+
+
+def test_the_commands_run(worked, monkeypatch, capsys):
+    folder, _ = worked
+    monkeypatch.chdir(folder)
+    (folder / "why.png").unlink(missing_ok=True)
+    commands = re.findall(r"^neuroplastic (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["fit", "predict", "rules", "explain"]
+    for command in commands:
+        assert main(shlex.split(command)) == 0, command
+    assert (folder / "tumours" / "index.html").exists()
+    assert (folder / "why.png").exists()
+    assert "rules fired" in capsys.readouterr().out
