@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import optuna
@@ -127,6 +129,25 @@ def test_a_study_that_workers_write_at_this_moment_can_be_read(tmp_path: Path) -
     storage = open_storage(f"sqlite:///{tmp_path}/studies.db")  # write-ahead mode, as the workers have it
     store(made_up_study(trials=2), storage)
     assert len(load_study(tmp_path / "studies.db").finished) == 2
+    storage.remove_session()
+    storage.engine.dispose()
+    assert len(load_study(tmp_path / "studies.db").finished) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["studies.db"]
+
+
+def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        other.execute("CREATE TABLE thing (x)")
+        other.commit()
+    before = (tmp_path / "other.db").read_bytes()
+    with pytest.raises(StudyError, match="without studies"):
+        load_studies(tmp_path / "other.db")
+    assert (tmp_path / "other.db").read_bytes() == before
+
+
+def test_a_database_may_have_an_odd_name(tmp_path: Path) -> None:
+    store(made_up_study(trials=1), f"sqlite:///{tmp_path}/my studies#1.db")
+    assert len(load_study(tmp_path / "my studies#1.db").finished) == 1
 
 
 def test_several_studies_of_one_storage_are_told_apart_by_name(tmp_path: Path) -> None:

@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from .errors import StudyError
 from .gower import Value
@@ -75,34 +78,42 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
     import optuna
     from sqlalchemy.exc import SQLAlchemyError
 
-    from ..study.storage import storage_url
+    from ..study.storage import shown, storage_url
 
+    address = storage_url(url)
     try:
-        storage = optuna.storages.RDBStorage(_read_only(storage_url(url)))
-        names = optuna.get_all_study_names(storage)
-        tables = tuple(_of_optuna(optuna.load_study(study_name=name, storage=storage)) for name in names)
+        storage = optuna.storages.RDBStorage(_existing(address))
+        try:
+            names = optuna.get_all_study_names(storage)
+            tables = tuple(_of_optuna(optuna.load_study(study_name=name, storage=storage)) for name in names)
+        finally:
+            storage.engine.dispose()
     except (SQLAlchemyError, ImportError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise StudyError(f"the storage {_without_password(url)} cannot be read: {reason}") from error
+        raise StudyError(f"the storage {shown(url)} cannot be read: {reason}") from error
     if not tables:
-        raise StudyError(f"the storage {_without_password(url)} holds no study")
+        raise StudyError(f"the storage {shown(url)} holds no study")
     return tables
 
 
-def _read_only(url: str) -> str:
-    """SQLite would make a file that is not there; opened for reading only, it does not."""
-    prefix, _, path = url.partition(":///")
-    if not prefix.startswith("sqlite"):
+def _existing(url: str) -> str:
+    """The address of a storage that is there: Optuna would make a SQLite file, or its tables in one, without asking.
+
+    Not opened for reading only, since SQLite then leaves the side files of its write-ahead mode behind.
+    """
+    if not url.startswith("sqlite"):
         return url
-    file = Path(path.removeprefix("file:").partition("?")[0])
+    file = Path(url.removeprefix("sqlite:///"))
     if not file.is_file():
         raise StudyError(f"there is no database file {file}")
-    return f"{prefix}:///file:{file}?mode=ro&uri=true"
-
-
-def _without_password(url: str) -> str:
-    start, at, rest = url.rpartition("@")
-    return f"{start.partition('://')[0]}://...@{rest}" if at else url
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=rw", uri=True)) as connection:
+            found = connection.execute("SELECT name FROM sqlite_master WHERE name = 'studies'").fetchone()
+    except sqlite3.Error as error:
+        raise StudyError(f"{file} cannot be read as a database: {error}") from error
+    if found is None:
+        raise StudyError(f"{file} is a database without studies of Optuna")
+    return url
 
 
 def _of_optuna(study: Study) -> StudyTable:
