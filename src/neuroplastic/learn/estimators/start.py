@@ -18,8 +18,8 @@ from .rows import Numbers, Rows, quantiles
 
 # Sets of a column never start narrower than this share of its deviation.
 LEAST_SPACING = 0.1
-# How many rules share a decision at the start (one over the sum of their squared firing levels, on average).
-SHARING = 6.0
+# Which part of the rules shares a decision at the start (their number is one over the sum of squared firing levels).
+SHARING = 1 / 3
 # Logits start as the nearness of a set to the rule's cluster, plus noise of this deviation that breaks ties.
 TIE_BREAK = 0.01
 
@@ -68,8 +68,8 @@ def place_first_rules(net: NeuroFuzzyNetwork, rows: Rows, seed: int) -> None:
 
 
 @torch.no_grad()
-def sharpen(net: NeuroFuzzyNetwork, rows: Rows, sharing: float = SHARING) -> None:
-    """Set the gain of the layer norm so that about `sharing` rules share the decision of a row, by bisection.
+def sharpen(net: NeuroFuzzyNetwork, rows: Rows) -> None:
+    """Set the gain of the layer norm so that a third of the rules share the decision of a row, by bisection.
 
     Standardised log-firings say nothing about how far apart rules are: in few columns rules would be too blurred.
     """
@@ -79,7 +79,7 @@ def sharpen(net: NeuroFuzzyNetwork, rows: Rows, sharing: float = SHARING) -> Non
     for _ in range(8):
         middle = (least * most) ** 0.5
         net.kappa.fill_(middle)
-        if float((1 / net.firing(x).square().sum(dim=1)).mean()) > sharing:
+        if float((1 / net.firing(x).square().sum(dim=1)).mean()) > SHARING * net.rules:
             least = middle
         else:
             most = middle
