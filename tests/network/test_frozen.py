@@ -357,3 +357,13 @@ def test_sets_cannot_be_placed_under_frozen_rules():
     net.freeze(rules=[0])
     with pytest.raises(npl.ConfigError, match="unfreeze"):
         net.place_sets(net.centers.detach(), net.widths.detach())
+
+
+def test_two_passes_may_wait_for_one_backward_pass():
+    net = network()
+    net.freeze(rules=RULES, sets=SETS)
+    x = torch.randn(8, 4, dtype=torch.float64)
+    train(net, 2)
+    net.zero_grad()
+    (net(x).sum() + net(2 * x).sum()).backward()
+    assert all(torch.isfinite(parameter.grad).all() for parameter in net.parameters())

@@ -124,7 +124,7 @@ class NeuroFuzzyNetwork(nn.Module):
 
     def _firing_levels(self, sums: Tensor) -> Tensor:
         levels = self._reduced(sums)
-        kappa, beta, certainty = self._held("kappa"), self._held("beta"), self._held("certainty")
+        kappa, beta, certainty = self._held_per_rule()
         if kappa is not None and beta is not None:
             levels = layer_norm(levels, kappa.to(levels.dtype), beta.to(levels.dtype))
         if certainty is not None and self.firing_config.certainty is not None:
@@ -132,11 +132,13 @@ class NeuroFuzzyNetwork(nn.Module):
         alpha = self.alpha
         return entmax(levels, alpha.to(levels.dtype) if isinstance(alpha, Tensor) else alpha)
 
-    def _held(self, name: str) -> Tensor | None:
-        """A parameter per rule as it counts: with its frozen entries as kept."""
-        parameter: Tensor | None = self._parameters[name]
-        frozen = self.antecedent.frozen
-        return parameter if frozen is None or parameter is None else frozen.held(name, parameter)
+    def _held_per_rule(self) -> list[Tensor | None]:
+        """Gain, shift and certainty as they count: with frozen entries as kept."""
+        frozen, found = self.antecedent.frozen, list[Tensor | None]()
+        for name in ("kappa", "beta", "certainty"):
+            parameter = self._parameters[name]
+            found.append(parameter if frozen is None or parameter is None else frozen.held(name, parameter))
+        return found
 
     def freeze(
         self, *, rules: Iterable[int] | None = None, sets: Iterable[tuple[int, int]] | None = None
