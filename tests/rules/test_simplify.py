@@ -87,7 +87,7 @@ def test_each_unit_and_measure_bounds_what_it_says():
 
 
 def test_the_original_is_left_as_it_is():
-    net, x = Setup().network(seed=7), rows()
+    net, x = Setup(U=4).network(seed=7), rows(30)
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     state = torch.random.get_rng_state()
     npl.simplify(net, x, 0.3, rounds=1)
@@ -116,7 +116,7 @@ def test_duplicate_rules_merge_exactly_with_softmax_everywhere(certainty):
     torch.testing.assert_close(said(result.network, elsewhere), said(net, elsewhere), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("layer_norm", [True, False])
+@pytest.mark.parametrize("layer_norm", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_duplicate_rules_merge_within_a_tolerance_with_entmax(layer_norm):
     net = doubled(Setup(U=8, layer_norm=layer_norm, consequent="constant").network(seed=10), [(0, 1), (2, 3)])
     if layer_norm:
@@ -186,7 +186,7 @@ def test_premises_that_never_matter_become_any():
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 def test_simplifying_again_at_tolerance_zero_finds_nothing(seed):
-    net, x = Setup(U=8).network(seed=seed), rows()
+    net, x = Setup().network(seed=seed), rows(30)
     once = npl.simplify(net, x, 0.2, rounds=1)
     again = npl.simplify(once.network, x, 0.0)
     assert again.report.before == once.report.after
@@ -230,7 +230,7 @@ def test_a_trained_network_with_births_trains_on_saves_and_loads(tmp_path):
                 optimizer.step()
         return float(F.mse_loss(said(network, x), y))
 
-    loss_after(net, 150)
+    loss_after(net, 100)
     assert net.births
     simpler = npl.simplify(net, x, 0.3, rounds=1).network
     assert simpler.rules < net.rules
@@ -243,14 +243,14 @@ def test_a_trained_network_with_births_trains_on_saves_and_loads(tmp_path):
     npl.save(simpler, path)
     assert torch.equal(said(npl.load(path), x), said(simpler, x))
     before = float(F.mse_loss(said(simpler, x), y))
-    assert loss_after(simpler, 300) < before
+    assert loss_after(simpler, 100) < before
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_the_result_has_the_type_of_the_original_and_the_tolerance_holds_in_it(dtype):
     net = Setup(consequent="constant").network(seed=18).to(dtype)
     x = rows(dtype=dtype)
-    result = npl.simplify(net, x, 0.2, rounds=1, refit=dtype == torch.bfloat16)
+    result = npl.simplify(net, x, 0.2, rounds=1, refit=False)
     assert result.network.centers.dtype == dtype
     before, after = said(net, x).double(), said(result.network, x).double()
     assert float(((after - before) / before.std(dim=0, unbiased=False)).abs().max()) <= 0.2
@@ -258,13 +258,13 @@ def test_the_result_has_the_type_of_the_original_and_the_tolerance_holds_in_it(d
 
 def test_a_hierarchy_is_simplified_level_by_level_and_measured_at_the_top(tmp_path):
     torch.manual_seed(1)
-    net = npl.Hierarchy([4, 3, 2], rules=[8, 7], neurogenesis=None, dtype=torch.float64)
+    net = npl.Hierarchy([4, 3, 2], rules=[6, 5], neurogenesis=None, dtype=torch.float64)
     x = rows()
     result = npl.simplify(net, x, 0.3, rounds=1)
     assert isinstance(result.network, npl.Hierarchy)
     assert largest_change(net, result.network, x) <= 0.3
     assert {step.level for step in result.report.steps} == {1, 2}
-    assert result.report.after.rules < result.report.before.rules == 15
+    assert result.report.after.rules < result.report.before.rules == 11
     assert result.report.after.rules == sum(level.rules for level in result.network.levels)
     npl.save(result.network, tmp_path / "hierarchy")
     assert torch.equal(said(npl.load(tmp_path / "hierarchy"), x), said(result.network, x))

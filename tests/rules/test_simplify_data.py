@@ -6,7 +6,7 @@ import torch
 import neuroplastic as npl
 from benchmarks.simplifying import CASES, score, trained
 
-QUICK = ("iris", "diabetes")
+QUICK = ("iris",)
 
 
 @pytest.mark.parametrize(
