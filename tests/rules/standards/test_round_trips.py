@@ -52,7 +52,7 @@ def test_round_trip_computes_the_same(name, rules):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rules=systems)
 def test_five_thousand_round_trips_compute_the_same(name, rules):
     check_round_trip(name, rules)
@@ -144,7 +144,7 @@ def test_how_premises_are_joined_does_not_matter_where_rules_have_one(name, old,
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 999), words=st.lists(names, min_size=20, max_size=20, unique=True))
 def test_any_names_at_all_leave_the_rules_as_they_are(name, seed, words):
     rules = random_rules(seed, kind="height", terms=4)
