@@ -1,5 +1,7 @@
 """Networks trained on five data sets lose most of what there is to read, and next to none of what they know."""
 
+import time
+
 import pytest
 import torch
 
@@ -35,5 +37,6 @@ def test_a_trained_network_gets_small_and_stays_as_good(case):
 @pytest.mark.slow
 def test_digits_are_simplified_within_half_a_minute_on_one_core():
     found = trained(next(case for case in CASES if case.name == "digits"))
-    report = npl.simplify(found.net, found.seen[0], 0.25).report
-    assert report.seconds < 30
+    started = time.process_time()  # of this process alone: other work on the machine must not fail a test
+    npl.simplify(found.net, found.seen[0], 0.25)
+    assert time.process_time() - started < 30
