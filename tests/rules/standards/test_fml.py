@@ -14,7 +14,7 @@ SPACE = "{http://www.ieee1855.org}"
 NAME = re.compile(r"[^\W\d][\w.-]*")
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
-# Of each element that is written: the children in order ("*" one or more, "+" of two kinds), the attributes that
+# Of each element that is written: the children in order ("*" is one or more), the attributes that
 # must be there, and those that may. After the schema of the standard, in our own words.
 STRUCTURE = {
     "fuzzySystem": (["knowledgeBase", "tskRuleBase"], {"name"}, {"networkAddress"}),
