@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -52,6 +54,7 @@ def test_what_the_figures_say_holds(sums: torch.Tensor) -> None:
     assert (firing("mean", False, 1.5) > firing("mean", True, 1.5)).all()
 
 
+@pytest.mark.slow  # draws four figures of six panels, twice each
 def test_the_section_has_a_figure_for_each_way_and_leaves_the_generator_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -72,9 +75,25 @@ def test_the_section_has_a_figure_for_each_way_and_leaves_the_generator_alone(
     assert len(section.tables[0].rows) == 8
 
 
+def test_a_figure_is_drawn_as_png_and_svg(sums: torch.Tensor) -> None:
+    figure = firing_levels._draw(firing_levels.VARIANTS[3], sums)
+    assert figure.png.startswith(b"\x89PNG")
+    assert b"<svg" in figure.svg
+
+
 def test_pictures_of_the_real_game_are_taken() -> None:
     pytest.importorskip("vizdoom")
     pictures, origin = firing_levels._pictures("BP", 0)
     assert pictures.shape == (firing_levels.FRAMES, 84, 84, 3)
     assert "random play in BP" in origin
     assert len({picture.tobytes() for picture in pictures}) > 10
+
+
+def test_without_the_game_the_pictures_are_made_up_and_the_page_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "neuroplastic.doom", None)
+    monkeypatch.delattr("neuroplastic.doom", raising=False)
+    pictures, origin = firing_levels._pictures("BP", 0)
+    assert pictures.shape == (firing_levels.FRAMES, 84, 84, 3)
+    assert "made-up" in origin

@@ -55,7 +55,7 @@ def study_report(
 ) -> Report:
     """The whole report of studies, one for each task and agent; a statistic that cannot be made is named in a note.
 
-    `progress` is told of every study before its analysis, which takes a minute for the paper's 720 trials.
+    `progress` is told of every study before its analysis, which takes some seconds.
     Two studies of the same task and agent, or no finished trial at all, raise StudyError.
     """
     _one_each(tables)
