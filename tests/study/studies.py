@@ -51,7 +51,7 @@ class Background:
         return self._thread.is_alive()
 
     def join(self) -> None:
-        self._thread.join(240)
+        self._thread.join(900)
         assert not self.running
         if self.error is not None:
             raise self.error
