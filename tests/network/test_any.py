@@ -56,3 +56,13 @@ def test_any_covers_nothing_so_a_set_is_born_beside_it():
     net(x)
     assert [birth.center for birth in net.births] == [3.5]
     assert net.covered(x).all()
+
+
+def test_any_outlives_weight_decay():
+    net = ignoring_second(torch.float32)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, weight_decay=0.1)
+    for _ in range(500):
+        optimizer.zero_grad()
+        net(torch.rand(4, 2)).mean().backward()
+        optimizer.step()
+    assert net.antecedent.any_mask[1].all()

@@ -32,12 +32,12 @@ def raw_from_widths(widths: Tensor) -> Tensor:
 
 def any_width(dtype: torch.dtype) -> float:
     """The width that stands for "any": its membership is 1 everywhere, so a premise on it asks nothing."""
-    return min(1e15, torch.finfo(dtype).max / 2)
+    return min(1e18, torch.finfo(dtype).max / 2)
 
 
 def asks_nothing(widths: Tensor) -> Tensor:
-    """Which sets are so wide that they stand for "any"."""
-    return widths >= any_width(widths.dtype) / 2
+    """Which sets are so wide that they stand for "any"; far below `any_width`, for weight decay wears it down."""
+    return widths >= min(1e12, any_width(widths.dtype) / 2)
 
 
 def precisions_from_widths(widths: Tensor) -> Tensor:
