@@ -27,6 +27,9 @@ class Size:
     sets: int
     premises: int
 
+    def __str__(self) -> str:
+        return f"{self.rules} rules, {self.sets} sets, {self.premises} premises"
+
     def __add__(self, other: Size) -> Size:
         return Size(self.rules + other.rules, self.sets + other.sets, self.premises + other.premises)
 
