@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import neuroplastic as npl
-from tests.random_network import Setup
+from tests.random_network import Setup, place
 
 SETUPS = {
     "plain": Setup(layer_norm=False, U=6),
@@ -125,3 +125,27 @@ def test_a_change_is_measured_in_widths_so_that_units_do_not_matter():
             assert one.attribute == other.attribute
             np.testing.assert_allclose(other.steps, one.steps, rtol=1e-6)
             np.testing.assert_allclose(other.to, one.to * scale[one.attribute] + 7, rtol=1e-6)
+
+
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_narrow_sets_far_apart_end_the_search_with_changes_that_are_true(layer_norm):
+    rng = np.random.default_rng(2)
+    claimed = 0
+    for seed in range(40):
+        setup = Setup(
+            D=1 + seed % 3, U=2 + seed % 19, layer_norm=layer_norm, certainty=("tanh", "log")[seed % 2]
+        )
+        net = setup.network(seed).eval()
+        shape = tuple(net.centers.shape)
+        place(net, 30 * rng.normal(size=shape), 10 ** rng.uniform(-2, 1, size=shape), net.term_mask.numpy())
+        explanation = npl.explain(net, 30 * rng.normal(size=(20, setup.D)))
+        for case in explanation:
+            if case.change is None:
+                continue
+            x = case.x.copy()
+            x[case.change.attribute] = case.change.to
+            scores = explanation.scoring.scores(explanation.scoring.log_firing(x[None]))[0]
+            tie = 1e-5 if layer_norm else 1e-9 * np.abs(scores).max()
+            assert scores[case.alternative] >= scores.max() - tie
+            claimed += 1
+    assert claimed > 200

@@ -69,14 +69,19 @@ def first_crossing(q: Numbers, delta: Numbers, v: Numbers | None, start: Numbers
     rows = np.arange(len(q))
     found = reached.any(axis=1)
     result = np.where(found, edges[rows, piece], np.inf)
-    if v is not None:  # zeros of a parabola are right to the last digit as they are
-        high = middle[rows, piece][found]
-        low = np.where(piece > 0, middle[rows, np.maximum(piece - 1, 0)], start)[found]
-        result[found] = _narrowed(q[found], delta[found], v[found], low, high, result[found])
+    # Zeros of a parabola are right to the last digits as they are, unless one fell just short of the start.
+    rough = found if v is not None else found & (piece == 0)
+    if rough.any():
+        high = middle[rows, piece][rough]
+        low = np.where(piece > 0, middle[rows, np.maximum(piece - 1, 0)], start)[rough]
+        part = None if v is None else v[rough]
+        result[rough] = _narrowed(q[rough], delta[rough], part, low, high, result[rough])
     return result
 
 
-def _narrowed(q: Numbers, delta: Numbers, v: Numbers, low: Numbers, high: Numbers, guess: Numbers) -> Numbers:
+def _narrowed(
+    q: Numbers, delta: Numbers, v: Numbers | None, low: Numbers, high: Numbers, guess: Numbers
+) -> Numbers:
     """The zero between low (gap below 0) and high (gap at least 0); the upper end of the last bracket.
 
     Tried first around the guess, ever closer, then by halving.

@@ -18,8 +18,11 @@ NUMBERS_AT_ONCE = 1 << 21
 PLACES_AT_ONCE = 1 << 11
 # A change of more steps than this is none: it would lead far beyond anything the sets know.
 MOST_STEPS = 1e4
-# A gap below this part of the scores' magnitude is a tie.
-TIE = 1e-12
+# A gap below this part of the scores' magnitude is a tie; layer norm makes scores of magnitude 1 of any log-firings.
+TIE = 1e-10
+TIE_NORMALISED = 1e-6
+# A crossing that is beyond the last one by less than this part of it is the same one.
+STUCK = 1e-12
 # What the bound of a change is: less than the distance to the first crossing, that distance, or the answer.
 LOWER, CROSSING, SETTLED = 0, 1, 2
 
@@ -174,11 +177,17 @@ class _Search:
         self.state[rows, places] = CROSSING
 
     def _check(self, rows: Indices, places: Indices) -> None:
-        """Settle crossings after which the rule is the strongest; the others move on to where it overtakes again."""
-        rival, done = self._in_the_way(rows, places, self.bound[rows, places])
-        self.state[rows[done], places[done]] = SETTLED
-        rows, places = rows[~done], places[~done]
-        self._cross(rows, places, rival[~done], self.bound[rows, places])
+        """Settle crossings after which the rule is the strongest; the others move on to where it overtakes again.
+
+        A crossing that the polynomials see and the scores do not is beyond what doubles can tell: it is dropped.
+        """
+        before = self.bound[rows, places]
+        rival, ahead, strongest = self._in_the_way(rows, places, before)
+        self.state[rows[strongest], places[strongest]] = SETTLED
+        behind = ~ahead & ~strongest
+        self._cross(rows[behind], places[behind], rival[behind], before[behind])
+        lost = ~strongest & (self.bound[rows, places] <= before * (1 + STUCK))
+        self.bound[rows[lost], places[lost]] = np.inf
 
     def _cross(self, rows: Indices, places: Indices, rival: Indices, beyond: Numbers) -> None:
         i, sign = self._direction(places)
@@ -187,22 +196,22 @@ class _Search:
 
     def _in_the_way(
         self, rows: Indices, places: Indices, distance: Numbers
-    ) -> tuple[Indices, NDArray[np.bool_]]:
-        """At the end of each change: the strongest other rule, and whether the row's rule is at least its equal."""
+    ) -> tuple[Indices, NDArray[np.bool_], NDArray[np.bool_]]:
+        """At the end of each change: the strongest other rule, whether the row's rule has overtaken it by the
+        polynomials, and whether it is at least its equal by the scores themselves."""
         i, sign = self._direction(places)
-        z = (sign * distance)[:, None]
-        square, center = self.square.T[i], self.center.T[i]
-        t = self.value[rows, i][:, None]
-        w = self.w[rows] - 2 * square * (t - center) * z - square * z * z
+        z = sign * distance
+        square, away = self.square.T[i], self.value[rows, i][:, None] - self.center.T[i]
+        w = (self.w[rows] + square * away**2) - square * (away + z[:, None]) ** 2
         scores = self.scoring.scores(w)
         here = np.arange(len(rows))
+        magnitude = np.abs(scores).max(axis=1, initial=0)
         mine = scores[here, self.rules[rows]]
         scores[here, self.rules[rows]] = -np.inf
         rival = scores.argmax(axis=1)
-        magnitude = np.abs(mine) + np.abs(np.where(np.isfinite(scores), scores, 0)).max(axis=1, initial=0)
+        tie = TIE_NORMALISED if self.scoring.layer_norm else TIE * magnitude
         q, delta, v = self._gap(rows, i, rival)
-        ahead = gap(q, delta, v, z[:, 0]) >= 0
-        return rival, ahead | (scores[here, rival] - mine <= TIE * magnitude)
+        return rival, gap(q, delta, v, z) >= 0, scores[here, rival] - mine <= tie
 
 
 def _near(distance: Numbers) -> Numbers:
