@@ -177,11 +177,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with threadpool_limits(1):
             run(only=options.table, methods=options.method)
     results = read()
-    for tables, methods, what in (
+    for tables, all_methods, what in (
         (CLASSIFICATION, list(CLASSIFIERS), "accuracy in per cent"),
         (REGRESSION, list(REGRESSORS), "R^2"),
     ):
+        methods = [
+            name for name in all_methods if any(len(results.get((t.name, name), {})) == FOLDS for t in tables)
+        ]
         names, scores = matrix(results, tables, methods)
+        absent = [name for name in all_methods if name not in methods]
+        absent += [table.name for table in tables if table.name not in names]
+        if absent:
+            print(f"\nnot measured in full, so left out: {', '.join(absent)}")
         if names:
             print(f"\n{what}, mean of {FOLDS} folds\n")
             per_cent = tables is CLASSIFICATION
