@@ -39,7 +39,7 @@ def scanned(explanation, case, rule):
 def test_no_smaller_change_is_found_by_scanning(name):
     setup = SETUPS[name]
     found = compared = 0
-    for seed in range(6):
+    for seed in range(4):
         net = setup.network(seed).eval()
         x = np.random.default_rng(seed).normal(size=(4, setup.D))
         explanation = npl.explain(net, x)
@@ -53,7 +53,7 @@ def test_no_smaller_change_is_found_by_scanning(name):
                 if np.isfinite(scan):
                     compared += 1
                     found += abs(case.change.steps - scan) <= REACH / (POINTS - 1) + 1e-9
-    assert compared >= 8
+    assert compared >= 5
     assert found >= 0.9 * compared
 
 
@@ -61,7 +61,7 @@ def test_no_smaller_change_is_found_by_scanning(name):
 def test_the_network_itself_agrees_on_both_sides_of_the_change(name):
     setup = SETUPS[name]
     checked = 0
-    for seed in range(10):
+    for seed in range(6):
         net = setup.network(seed).eval()
         explanation = npl.explain(net, np.random.default_rng(seed).normal(size=(20, setup.D)))
         for case in explanation:
@@ -80,7 +80,7 @@ def test_the_network_itself_agrees_on_both_sides_of_the_change(name):
                 firing = net.firing(torch.from_numpy(x)).numpy()
             np.testing.assert_allclose(firing[1, case.alternative], firing[1].max(), rtol=1e-9)
             checked += 1
-    assert checked > 50
+    assert checked > 30
 
 
 def test_any_rule_can_be_asked_what_it_would_take():

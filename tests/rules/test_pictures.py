@@ -72,7 +72,7 @@ def small():
 
 @pytest.fixture(scope="module")
 def large():
-    return trained(attributes=1600, rules=64)
+    return trained(attributes=1600, rules=16)
 
 
 @pytest.fixture(scope="module")
@@ -147,13 +147,13 @@ def test_rule_map_leaves_premises_out_that_ask_nothing():
 
 def test_rule_map_of_1600_attributes_numbers_them(large):
     figure = plot_rule_map(large[1])
-    assert figure.axes[0].images[0].get_array().shape == (64, 1600)
+    assert figure.axes[0].images[0].get_array().shape == (16, 1600)
     assert figure.axes[0].get_xlabel() == "attribute, by number"
     assert len(figure.axes[0].texts) == 0
     assert len(figure.axes[0].get_xticks()) <= 12
     assert nothing_is_cut_off(figure)
     part = plot_rule_map(large[1], attributes=range(5))
-    assert part.axes[0].images[0].get_array().shape == (64, 5)
+    assert part.axes[0].images[0].get_array().shape == (16, 5)
 
 
 @pytest.mark.parametrize("log", [False, True])
