@@ -9,7 +9,7 @@ is an ordinary PyTorch module. See the README for the rest.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .errors import CapacityWarning, ConfigError, InputError, NeuroplasticError
+from .errors import CapacityWarning, ConfigError, InputError, MissingPackageError, NeuroplasticError
 from .fuzzy.firing import Firing
 from .fuzzy.selection import Selection
 from .network.consequents import Affine, Constant, LowRank, Mamdani
@@ -18,6 +18,7 @@ from .network.neurogenesis import Birth, Neurogenesis
 from .network.nfn import NeuroFuzzyNetwork
 from .network.storage import StorageError, load, save
 from .network.storage import register as _register
+from .rules.building import network_of
 from .rules.experts import from_rules
 from .rules.explaining import Explainer, explain
 from .rules.explanation import Explanation
@@ -49,6 +50,7 @@ __all__ = [
     "InputError",
     "LowRank",
     "Mamdani",
+    "MissingPackageError",
     "NeuroFuzzyClassifier",
     "NeuroFuzzyNetwork",
     "NeuroFuzzyRegressor",
@@ -71,6 +73,7 @@ __all__ = [
     "from_rules",
     "import_rules",
     "load",
+    "network_of",
     "readabilities",
     "readability",
     "rule_base",

@@ -18,6 +18,10 @@ class InputError(NeuroplasticError, ValueError):
     """An input tensor has the wrong shape, type or values."""
 
 
+class MissingPackageError(NeuroplasticError, ImportError):
+    """A package that only this feature needs is not installed; the message names the extra."""
+
+
 class CapacityWarning(UserWarning):
     """An attribute asks for one more fuzzy set than `max_terms` has room for."""
 

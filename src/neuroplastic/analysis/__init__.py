@@ -8,12 +8,14 @@
 
 from __future__ import annotations
 
+from ..errors import MissingPackageError
+
 try:
     import optuna as _optuna  # noqa: F401
     import scipy as _scipy  # noqa: F401
     import sklearn as _sklearn  # noqa: F401
 except ImportError as error:
-    raise ImportError(
+    raise MissingPackageError(
         f"neuroplastic.analysis needs scipy, scikit-learn and Optuna ({error}); "
         "install them with: pip install 'neuroplastic[study]'"
     ) from error

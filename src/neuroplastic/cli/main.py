@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from .. import __version__
-from ..errors import NeuroplasticError
-from . import play, report, rules, study, table, train
+from ..errors import MissingPackageError, NeuroplasticError
+from . import report, rules, table
+
+# Commands whose modules need the game; where it is not installed, the others still work.
+_GAME = {"train": ("train",), "play": ("evaluate", "record", "runs"), "study": ("study",)}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -20,12 +24,14 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"neuroplastic {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    train.add_to(commands)
-    play.add_to(commands)
-    table.add_to(commands)
-    rules.add_to(commands)
-    study.add_to(commands)
-    report.add_to(commands)
+    for module, names in _GAME.items():
+        try:
+            import_module(f".{module}", __package__).add_to(commands)
+        except MissingPackageError as error:
+            for name in names:
+                commands.add_parser(name, help=f"not available: {error}").set_defaults(run=_missing(error))
+    for present in (table, rules, report):
+        present.add_to(commands)
     return root
 
 
@@ -36,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, rest = root.parse_known_args(arguments)
     if options.command == "train":
         options.fields = rest
-    elif rest:
+    elif rest and not hasattr(options.run, "missing"):
         root.error(f"unknown arguments: {' '.join(rest)}")
     try:
         code: int = options.run(options)
@@ -46,6 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return 0
     return code
+
+
+def _missing(error: MissingPackageError) -> Callable[[argparse.Namespace], int]:
+    """What a command does whose packages are not installed: say so."""
+
+    def run(_: argparse.Namespace) -> int:
+        raise error
+
+    run.missing = True  # type: ignore[attr-defined]
+    return run
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

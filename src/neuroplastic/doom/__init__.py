@@ -10,12 +10,14 @@ has Gymnasium import it. (Gymnasium 1.0 gave up entry points that would register
 
 from __future__ import annotations
 
+from ..errors import MissingPackageError
+
 try:
     import cv2 as _cv2  # noqa: F401
     import gymnasium
     import vizdoom as _vizdoom  # noqa: F401
 except ImportError as error:
-    raise ImportError(
+    raise MissingPackageError(
         f"neuroplastic.doom needs the game engine and its helpers ({error}); "
         "install them with: pip install 'neuroplastic[doom]'"
     ) from error

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ..errors import MissingPackageError
+
 try:
     import jinja2 as _jinja2  # noqa: F401
     import matplotlib as _matplotlib  # noqa: F401
 except ImportError as error:
-    raise ImportError(
+    raise MissingPackageError(
         f"neuroplastic.report needs Jinja2 and matplotlib ({error}); "
-        "install them with: pip install 'neuroplastic[study]'"
+        "install them with: pip install 'neuroplastic[table]'"
     ) from error
 
 from .document import Cell, Figure, Report, Section, Table
 from .folder import ReportExistsError, write_report
-from .from_paper import paper_report
-from .from_studies import study_report
+
+if TYPE_CHECKING:
+    from .from_paper import paper_report
+    from .from_studies import study_report
 
 __all__ = [
     "Cell",
@@ -27,3 +34,12 @@ __all__ = [
     "study_report",
     "write_report",
 ]
+
+# Reports of studies need the analysis; the page of a table does not.
+_LATE = {"paper_report": "from_paper", "study_report": "from_studies"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_LATE[name]}", __name__), name)

@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 
-import matplotlib
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 from scipy.cluster.hierarchy import dendrogram
 
 from ..analysis.dendrogram import Dendrogram
 from ..analysis.study_table import Epoch
+from .canvas import canvas, finished
 from .document import Figure
 
 BLUE, ORANGE = "#0b4f9c", "#f28e2b"
 """Dark and light, so that they differ in grey too."""
-DPI = 150
-
-
-def canvas(width: float, height: float) -> Canvas:
-    """An empty figure of that size in inches, belonging to no window."""
-    figure = Canvas(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def finished(figure: Canvas, key: str, caption: str, how_to_read: str) -> Figure:
-    """The figure drawn as PNG and SVG; the same input gives the same bytes."""
-    png, svg = io.BytesIO(), io.BytesIO()
-    # Room for labels is made once, not again for each format.
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
-    with matplotlib.rc_context({"svg.hashsalt": key, "svg.fonttype": "path"}):
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    return Figure(key, caption, how_to_read, png.getvalue(), svg.getvalue())
 
 
 def dendrogram_figure(tree: Dendrogram, agent: str, *, caption: str, weighting: str) -> Figure:

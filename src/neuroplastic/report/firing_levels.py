@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ..fuzzy.firing import entmax, layer_norm
 from ..network.encoder import FEATURES, PictureEncoder
 from ..network.nfn import NeuroFuzzyNetwork
+from .canvas import canvas, finished
 from .document import Cell, Figure, Section, Table
-from .drawing import BLUE, ORANGE, canvas, finished
+from .drawing import BLUE, ORANGE
 
 RULES = 256
 FRAMES = 64

@@ -13,8 +13,8 @@ from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..rules.pictures import plot_births, plot_explanation, plot_firing, plot_rule_map, plot_sets
 from ..rules.readability import readability
 from ..rules.rule_base import RuleBase
+from .canvas import finished
 from .document import Cell, Report, Section, Table, text_cells
-from .drawing import finished
 
 # Rows whose firing levels are drawn; more would not change the picture.
 ROWS_DRAWN = 500

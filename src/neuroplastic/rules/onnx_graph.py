@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .standards.errors import MissingPackageError
+from ..errors import MissingPackageError
 
 OPSET = 17
 _IR_VERSION = 8  # of the time of this opset, so that runtimes of that time read it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NeuroplasticError
+from ..errors import MissingPackageError
 from .rule_base import IGNORED, Linear, RuleBase
 from .text import factor
 
@@ -12,16 +12,12 @@ if TYPE_CHECKING:
     import pandas
 
 
-class MissingExtraError(NeuroplasticError, ImportError):
-    """Something needs a package that is installed with an extra of this one."""
-
-
 def table_of(rules: RuleBase) -> pandas.DataFrame:
     """One row per rule, two levels of columns; see `RuleBase.table`."""
     try:
         import pandas
     except ImportError as error:
-        raise MissingExtraError("a table needs pandas: pip install 'neuroplastic[rules]'") from error
+        raise MissingPackageError("a table needs pandas: pip install 'neuroplastic[rules]'") from error
     columns: dict[tuple[str, str], Any] = {}
     for attribute, variable in enumerate(rules.inputs):
         words = [term.name for term in variable.terms]

@@ -12,14 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import NeuroplasticError
+from ..errors import MissingPackageError, NeuroplasticError
 
 try:
     import optuna
     import sqlalchemy
     from sqlalchemy import event, exc
 except ImportError as error:  # pragma: no cover
-    raise ImportError("studies need Optuna and SQLAlchemy: pip install 'neuroplastic[study]'") from error
+    raise MissingPackageError(
+        "studies need Optuna and SQLAlchemy: pip install 'neuroplastic[study]'"
+    ) from error
 
 DEFAULT = "sqlite:///studies.db"
 BUSY_SECONDS = 120.0

@@ -1,10 +1,12 @@
 """Neuro-fuzzy estimators for tables of data, with scikit-learn's interface."""
 
+from ...errors import MissingPackageError
+
 try:
     import sklearn  # noqa: F401
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "the estimators need scikit-learn; pip install 'neuroplastic[table]'", name=error.name
+    raise MissingPackageError(
+        "the estimators need scikit-learn: pip install 'neuroplastic[table]'"
     ) from error
 
 from .classifier import NeuroFuzzyClassifier

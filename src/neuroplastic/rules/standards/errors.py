@@ -22,7 +22,3 @@ class FileFormatError(StandardError):
         )
         super().__init__(place + message)
         self.line, self.column = line, column
-
-
-class MissingPackageError(NeuroplasticError, ImportError):
-    """A package that only this feature needs is not installed; the message names the extra."""

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import FileFormatError, MissingPackageError
+from ...errors import MissingPackageError
+from .errors import FileFormatError
 from .text import check_length, number, shown
 
 # FML nests eight deep.
