@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 LEAST_ROWS_TO_HOLD_OUT = 500
 # Room per column for sets to be born.
 SPARE_TERMS = 3
-PASSES, LEAST_UPDATES, MOST_UPDATES = 60, 300, 1500
+# Updates without held-out rows, where nothing but their number keeps a small table from being learned by heart.
+UPDATES = 300
+# With held-out rows: so many passes over the rows, within limits.
+PASSES, LEAST_UPDATES, MOST_UPDATES = 100, 1000, 1500
 
 
 class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
@@ -54,13 +57,13 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         entmax_alpha: float = 1.0,
         growth: float | None = 0.05,
         ridge: float = 1.0,
-        shrinkage: float = 3.0,
+        shrinkage: float = 1.0,
         learning_rate: float = 0.02,
         max_updates: int | None = None,
         batch_size: int = 256,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
-        patience: int = 10,
+        patience: int = 15,
         warm_start: bool = False,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -131,7 +134,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
             Tensors(net, train_rows, labels=self._labels),
             None if held_out is None else Tensors(net, held_out, labels=self._labels),
             self._loss,
-            self._plan(len(train_rows)),
+            self._plan(len(train_rows), held_out=held_out is not None),
             rng=rng,
             verbose=bool(self.verbose),
         )
@@ -152,7 +155,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         net = self.network_
         optimizer = self._optimizer = self._optimizer or optimizer_for(net, self.learning_rate)
         data = Tensors(net, self._seen(rows), labels=self._labels)
-        plan, net = self._plan(len(rows)), net.train()
+        plan, net = self._plan(len(rows), held_out=False), net.train()
         batches = data.batches(plan.batch_size, rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CapacityWarning)
@@ -245,9 +248,11 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         held_out = np.arange(len(rows)) % every == every - 1
         return rows.part(order[~held_out]), rows.part(order[held_out])
 
-    def _plan(self, rows: int) -> Plan:
+    def _plan(self, rows: int, *, held_out: bool) -> Plan:
         batch = min(int(self.batch_size), rows)
-        updates = min(max(PASSES * math.ceil(rows / batch), LEAST_UPDATES), MOST_UPDATES)
+        updates = UPDATES
+        if held_out:
+            updates = min(max(PASSES * math.ceil(rows / batch), LEAST_UPDATES), MOST_UPDATES)
         return Plan(
             updates=int(self.max_updates) if self.max_updates is not None else updates,
             batch_size=batch,
