@@ -27,7 +27,7 @@ demo: setup  ## train the neuro-fuzzy agent on pistol practice, film it, print i
 	$(BIN)/python examples/pistol_practice.py
 
 test: setup lint types  ## linting, type checks and tests (under 10 minutes on 2 cores)
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow' -n 2 --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,5 +1,19 @@
-"""Small networks gain nothing from a second thread, and lose much when the machine is busy."""
+"""Small networks gain nothing from a second thread; with two processes (`pytest -n 2`) a file's tests stay together."""
 
+from pathlib import Path
+
+import pytest
 import torch
 
 torch.set_num_threads(1)
+
+# Folders whose tests start game engines, worker processes or servers: one process at a time runs them.
+BUSY = {"doom", "study", "cli"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each file a group of its own, for its fixtures are made once, and the busy folders a common one."""
+    here = Path(__file__).parent
+    for item in items:
+        folder = item.path.relative_to(here).parts[0]
+        item.add_marker(pytest.mark.xdist_group("busy" if folder in BUSY else str(item.path)))
