@@ -19,18 +19,18 @@ from .network.nfn import NeuroFuzzyNetwork
 from .network.storage import StorageError, load, save
 from .network.storage import register as _register
 from .rules.building import network_of
-from .rules.experts import from_rules
-from .rules.explaining import Explainer, explain
-from .rules.explanation import Explanation
+from .rules.explanations.explaining import Explainer, explain
+from .rules.explanations.explanation import Explanation
 from .rules.json_form import RuleJSONError
-from .rules.readability import Readability, readabilities, readability
+from .rules.measures.readability import Readability, readabilities, readability
+from .rules.measures.stability import Stability, rule_stability
 from .rules.reading import rule_base, rule_bases
 from .rules.rule_base import RuleBase, Term, Variable
-from .rules.simplification_report import SimplificationReport, Simplified
-from .rules.simplifying import simplify
-from .rules.stability import Stability, rule_stability
+from .rules.simplification.report import SimplificationReport, Simplified
+from .rules.simplification.simplifying import simplify
 from .rules.standards import StandardError, export, import_rules
-from .rules.tokens import RuleSyntaxError
+from .rules.text.experts import from_rules
+from .rules.text.tokens import RuleSyntaxError
 
 if TYPE_CHECKING:
     from .learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor

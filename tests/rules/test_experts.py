@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import neuroplastic as npl
-from neuroplastic.rules.variables import variables_of
+from neuroplastic.rules.text.variables import variables_of
 
 RULES = """
     RULE 10: IF temperature is hot AND humidity is high THEN fan is 1

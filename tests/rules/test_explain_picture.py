@@ -10,7 +10,7 @@ from torch import nn
 import neuroplastic as npl
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import PictureEncoder
-from neuroplastic.rules.regions import METHODS, explain_picture
+from neuroplastic.rules.explanations.regions import METHODS, explain_picture
 
 SPOT = (51, 35)
 """row and column that cell (7, 3) of the encoder's 10 x 10 looks at with its middle: 23 + 4 cell"""

@@ -8,7 +8,7 @@ import torch
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import neuroplastic as npl
-from neuroplastic.rules.sharing import shares_of
+from neuroplastic.rules.explanations.sharing import shares_of
 from tests import reference
 from tests.random_network import Setup, array
 

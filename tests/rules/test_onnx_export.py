@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import neuroplastic as npl
-from neuroplastic.rules.onnx_export import to_onnx
+from neuroplastic.rules.standards.onnx_export import to_onnx
 from tests.random_network import Setup
 
 onnx = pytest.importorskip("onnx")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import neuroplastic as npl
-from neuroplastic.rules import assembly, tokens
+from neuroplastic.rules.text import assembly, tokens
 
 VARIABLES = {
     "temperature": {"cold": (0, 5), "very hot": (30, 5)},

@@ -11,6 +11,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import neuroplastic as npl
+from neuroplastic.rules.explanations.regions import PictureExplanation
 from neuroplastic.rules.pictures import (
     plot_births,
     plot_explanation,
@@ -20,7 +21,6 @@ from neuroplastic.rules.pictures import (
     plot_sets,
 )
 from neuroplastic.rules.pictures.style import LINES, shades, short
-from neuroplastic.rules.regions import PictureExplanation
 from tests.random_network import Setup
 
 NAMES = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 import neuroplastic as npl
-from neuroplastic.rules.overlap import jaccard
-from neuroplastic.rules.stability import best_match
+from neuroplastic.rules.measures.overlap import jaccard
+from neuroplastic.rules.measures.stability import best_match
 from tests.random_network import Setup
 
 

@@ -7,8 +7,8 @@ import torch
 from torch.nn import functional as F
 
 import neuroplastic as npl
-from neuroplastic.rules.draft import draft_of
-from neuroplastic.rules.draft_network import network_from
+from neuroplastic.rules.simplification.draft import draft_of
+from neuroplastic.rules.simplification.draft_network import network_from
 from tests.random_network import Setup
 
 SETUPS = {

@@ -6,8 +6,8 @@ import torch
 
 import neuroplastic as npl
 from neuroplastic.rules.rule_base import Conclusions, Linear
-from neuroplastic.rules.text import distinction, similarity
-from neuroplastic.rules.tokens import is_plain, quoted
+from neuroplastic.rules.text.sentences import distinction, similarity
+from neuroplastic.rules.text.tokens import is_plain, quoted
 
 
 def variable(name, *words):

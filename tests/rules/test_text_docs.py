@@ -5,7 +5,7 @@ import io
 import re
 from pathlib import Path
 
-from neuroplastic.rules import parser
+from neuroplastic.rules.text import parser
 
 PAGE = Path(__file__).parents[2] / "docs" / "rules_text.md"
 

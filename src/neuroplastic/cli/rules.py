@@ -156,7 +156,7 @@ def run_explain(options: argparse.Namespace) -> int:
 
 def _explain_row(options: argparse.Namespace, kind: str, source: Any) -> Any:
     from ..learn.columns import read_table
-    from ..rules.explaining import explain
+    from ..rules.explanations.explaining import explain
 
     frame = read_table(options.data)
     if options.row > len(frame):

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
+from ..rules.measures.readability import readability
 from ..rules.pictures import plot_births, plot_explanation, plot_firing, plot_rule_map, plot_sets
-from ..rules.readability import readability
 from ..rules.rule_base import RuleBase
 from .canvas import finished
 from .document import Cell, Report, Section, Table, text_cells

@@ -17,7 +17,7 @@ from .names import ANY, unique
 if TYPE_CHECKING:
     import pandas
 
-    from .variables import Specification
+    from .text.variables import Specification
 
 Numbers = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -182,7 +182,7 @@ class RuleBase:
         most `consequents` weights, the largest; `AND 1596 more` says what was left out (None: show all). Numbers
         have `digits` significant digits. `exact=True` writes everything in full: `from_text` reads the same rules.
         """
-        from .text import text_of
+        from .text.sentences import text_of
 
         return text_of(self, digits=digits, premises=premises, consequents=consequents, exact=exact)
 
@@ -196,7 +196,7 @@ class RuleBase:
         defuzzifier: str = "height",
     ) -> RuleBase:
         """The rule base that a text describes; the arguments are those of `npl.from_rules`."""
-        from .experts import read
+        from .text.experts import read
 
         return read(text, inputs, outputs, firing, defuzzifier)[0]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingPackageError
 from .rule_base import IGNORED, Linear, RuleBase
-from .text import factor
+from .text.sentences import factor
 
 if TYPE_CHECKING:
     import pandas

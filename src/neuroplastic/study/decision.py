@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ..doom.scenarios import scenario
 from ..network.dueling import DuelingNetwork
 from ..network.encoder import FEATURES, PICTURE
-from ..rules.explanation import Explanation
-from ..rules.explanation_text import alternative_line, percent, premises_text, rules_behind
-from ..rules.regions import PictureExplanation, explain_picture
+from ..rules.explanations.explanation import Explanation
+from ..rules.explanations.regions import PictureExplanation, explain_picture
+from ..rules.explanations.wording import alternative_line, percent, premises_text, rules_behind
 from .configuration import RunConfig
 
 RULES_SHOWN = 3

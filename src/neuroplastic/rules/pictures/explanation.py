@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..explanation import Case, Explanation
-from ..explanation_text import change_text, outcome, percent
+from ..explanations.explanation import Case, Explanation
+from ..explanations.wording import change_text, outcome, percent
 from ..rule_base import IGNORED, Numbers
 from .style import AGAINST, FOR, HATCH, INK, figure, short
 

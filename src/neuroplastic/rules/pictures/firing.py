@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from ...errors import InputError
-from ..explanation import Explanation
+from ..explanations.explanation import Explanation
 from ..rule_base import Numbers
 from .style import AGAINST, FOR, INK, figure
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ...errors import NeuroplasticError
-from ..regions import PictureExplanation
+from ..explanations.regions import PictureExplanation
 from .style import MAP, figure
 
 

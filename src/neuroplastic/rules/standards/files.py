@@ -38,7 +38,7 @@ def export(source: NeuroFuzzyNetwork | Hierarchy | RuleBase, path: str | os.Path
     target = Path(path)
     extension = target.suffix.lower()
     if extension == ".onnx":
-        from ..onnx_export import to_onnx
+        from .onnx_export import to_onnx
 
         to_onnx(network_of(source) if isinstance(source, RuleBase) else source, target)
         return

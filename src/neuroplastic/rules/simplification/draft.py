@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from ..fuzzy import consequents as decide
-from ..fuzzy.firing import Firing, entmax, layer_norm, with_certainty
-from ..fuzzy.log_firing import Chosen, settled_log_firing
-from ..network.consequents import LowRankConsequent, MamdaniConsequent
-from ..network.nfn import NeuroFuzzyNetwork
-from .rule_base import IGNORED
+from ...fuzzy import consequents as decide
+from ...fuzzy.firing import Firing, entmax, layer_norm, with_certainty
+from ...fuzzy.log_firing import Chosen, settled_log_firing
+from ...network.consequents import LowRankConsequent, MamdaniConsequent
+from ...network.nfn import NeuroFuzzyNetwork
+from ..rule_base import IGNORED
 
 
 @dataclass(frozen=True)

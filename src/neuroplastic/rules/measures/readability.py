@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..errors import ConfigError
-from ..network.hierarchy import Hierarchy
-from ..network.nfn import NeuroFuzzyNetwork
-from .draft import Draft, draft_of
-from .names import variable_names
+from ...errors import ConfigError
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
+from ..names import variable_names
+from ..rows import rows_of, said
+from ..rule_base import IGNORED
+from ..simplification.draft import Draft, draft_of
 from .overlap import jaccard
-from .rows import rows_of, said
-from .rule_base import IGNORED
 
 # Where a network does not grow, an input counts as covered from this membership on.
 EPSILON = 0.3

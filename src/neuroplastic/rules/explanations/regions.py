@@ -11,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..errors import ConfigError, InputError, NeuroplasticError, choose
-from ..network.dueling import DuelingNetwork
-from ..network.hierarchy import Hierarchy
-from ..network.nfn import NeuroFuzzyNetwork
+from ...errors import ConfigError, InputError, NeuroplasticError, choose
+from ...network.dueling import DuelingNetwork
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
+from ..rule_base import Numbers
 from .explaining import Explainer, evaluating, numbers
 from .explanation import Explanation
-from .rule_base import Numbers
 
 METHODS = ("cells", "grad_cam", "integrated_gradients", "occlusion")
 ABOUT = ("action", "rule")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .rule_base import Numbers
+from ..rule_base import Numbers
 
 # Halvings that take a bracket to the last digits of a double.
 HALVINGS = 60

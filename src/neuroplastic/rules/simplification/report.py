@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..network.hierarchy import Hierarchy
-from ..network.nfn import NeuroFuzzyNetwork
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
 from .draft import Size
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import ConfigError
-from ..fuzzy.firing import Firing
+from ...errors import ConfigError
+from ...fuzzy.firing import Firing
+from ..rule_base import IGNORED, Conclusions, Linear, Numbers, RuleBase, Variable
 from .parser import Parser, Written
-from .rule_base import IGNORED, Conclusions, Linear, Numbers, RuleBase, Variable
 from .tokens import Token
 
 # Rules, inputs and outputs make dense arrays: this many numbers are 2 GB.

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ConfigError
-from ..network.antecedent import CROSSING
-from .names import term_names, unique
-from .rule_base import Term, Variable
+from ...errors import ConfigError
+from ...network.antecedent import CROSSING
+from ..names import term_names, unique
+from ..rule_base import Term, Variable
 
 Specification = Iterable[Variable] | Mapping[str, Any]
 

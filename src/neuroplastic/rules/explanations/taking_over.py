@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..fuzzy.firing import LAYER_NORM_EPS
+from ...fuzzy.firing import LAYER_NORM_EPS
+from ..rule_base import Indices, Numbers
 from .crossing import first_crossing, gap, no_zero_within
-from .rule_base import Indices, Numbers
 from .scoring import Scoring, bounded
 
 # Rows times attributes that are searched at once.

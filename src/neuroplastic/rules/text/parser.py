@@ -17,8 +17,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from .names import ANY
-from .rule_base import IGNORED, Indices, Numbers, Variable
+from ..names import ANY
+from ..rule_base import IGNORED, Indices, Numbers, Variable
 from .tokens import Token, keyword_hint, shown, suggestion, tokens
 
 ANYTHING = "anything"

@@ -15,14 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import ConfigError
-from ..fuzzy.firing import LAYER_NORM_EPS, NEAR_SOFTMAX
-from ..fuzzy.membership import input_limit
-from ..network.consequents import LowRankConsequent, MamdaniConsequent
-from ..network.hierarchy import Hierarchy
-from ..network.nfn import NeuroFuzzyNetwork
+from ...errors import ConfigError
+from ...fuzzy.firing import LAYER_NORM_EPS, NEAR_SOFTMAX
+from ...fuzzy.membership import input_limit
+from ...network.consequents import LowRankConsequent, MamdaniConsequent
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
+from .files import write_whole
 from .onnx_graph import Graph, checked_bytes
-from .standards.files import write_whole
 
 # As many halvings as the bisection of the networks makes; the bracket then has no more doubles to halve.
 _HALVINGS = 50

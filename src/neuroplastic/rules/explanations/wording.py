@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..rule_base import IGNORED, Numbers
 from .explanation import Case, Explanation
-from .rule_base import IGNORED, Numbers
 from .taking_over import Change
 
 CASES_SHOWN = 5

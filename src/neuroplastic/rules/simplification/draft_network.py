@@ -8,12 +8,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from ..fuzzy.membership import raw_from_widths
-from ..network.consequents import MamdaniConsequent
-from ..network.nfn import NeuroFuzzyNetwork
-from .building import CONVICTION
+from ...fuzzy.membership import raw_from_widths
+from ...network.consequents import MamdaniConsequent
+from ...network.nfn import NeuroFuzzyNetwork
+from ..building import CONVICTION
+from ..rule_base import IGNORED
 from .draft import Draft
-from .rule_base import IGNORED
 
 # By how much a premise's logit is raised where merging sets made another one its equal.
 NUDGE = 0.1

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..fuzzy.firing import LAYER_NORM_EPS
-from .rule_base import Indices, Linear, Numbers, RuleBase
+from ...errors import InputError
+from ...fuzzy.firing import LAYER_NORM_EPS
+from ..rule_base import Indices, Linear, Numbers, RuleBase
 from .scoring import Scoring
 from .taking_over import Change, nearest_changes
 
@@ -60,7 +60,7 @@ class Explanation:
         return (Case(self, row) for row in range(len(self)))
 
     def __str__(self) -> str:
-        from .explanation_text import batch_text
+        from .wording import batch_text
 
         return batch_text(self)
 
@@ -130,7 +130,7 @@ class Case:
 
     def text(self, *, output: int | str | None = None) -> str:
         """The observation in words; `output` says which output's parts are told (default: the highest)."""
-        from .explanation_text import case_text
+        from .wording import case_text
 
         return case_text(self, output)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from ..fuzzy.membership import WIDTH_FLOOR
+from ...fuzzy.membership import WIDTH_FLOOR
 from .draft import Draft
 
 # L-BFGS goes in bursts of this many iterations; between them the change is measured, to stop as soon as it is small.

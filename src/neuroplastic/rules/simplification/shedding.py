@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from ..rule_base import IGNORED
 from .draft import Draft
 from .refitting import refitted
-from .rule_base import IGNORED
-from .simplification_report import Change
+from .report import Change
 
 Candidate = TypeVar("Candidate")
 

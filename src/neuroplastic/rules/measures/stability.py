@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..errors import ConfigError
-from ..network.nfn import NeuroFuzzyNetwork
-from .draft import Draft, draft_of
+from ...errors import ConfigError
+from ...network.nfn import NeuroFuzzyNetwork
+from ..rule_base import IGNORED
+from ..simplification.draft import Draft, draft_of
 from .overlap import jaccard
-from .rule_base import IGNORED
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from ..errors import ConfigError, at_least, choose
-from ..network.hierarchy import Hierarchy
-from ..network.nfn import NeuroFuzzyNetwork
+from ...errors import ConfigError, at_least, choose
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
+from ..rows import rows_of, said
 from .draft import Draft, Size, draft_of
 from .draft_network import network_from
 from .duplicates import duplicates, merging_rules
-from .rows import rows_of, said
+from .report import Change, SimplificationReport, Simplified, Step
 from .shedding import Trials
-from .simplification_report import Change, SimplificationReport, Simplified, Step
 
 # Shares of the tolerance that the stages of the first round may use up; later rounds may use all of it.
 TWINS, RULES, PREMISES, SETS = 0.2, 0.5, 0.8, 1.0

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..errors import ConfigError, at_least
-from ..fuzzy.firing import Firing
-from ..fuzzy.selection import Selection
-from ..network.neurogenesis import Neurogenesis
-from ..network.nfn import NeuroFuzzyNetwork
+from ...errors import ConfigError, at_least
+from ...fuzzy.firing import Firing
+from ...fuzzy.selection import Selection
+from ...network.neurogenesis import Neurogenesis
+from ...network.nfn import NeuroFuzzyNetwork
+from ..building import _SELECTION, CONVICTION, network_of
+from ..rule_base import IGNORED, Conclusions, Indices, Linear, RuleBase
 from .assembly import parse
-from .building import _SELECTION, CONVICTION, network_of
-from .rule_base import IGNORED, Conclusions, Indices, Linear, RuleBase
 from .variables import Specification, variables_of
 
 # How often new premises are drawn before equal ones are accepted: with few terms there may be no others.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..fuzzy.firing import LAYER_NORM_EPS
-from .rule_base import IGNORED, Indices, Numbers, RuleBase
+from ...fuzzy.firing import LAYER_NORM_EPS
+from ..rule_base import IGNORED, Indices, Numbers, RuleBase
 
 # As in the network, where inputs beyond a limit are treated as lying on it: their squares stay finite.
 INPUT_LIMIT = 1e60

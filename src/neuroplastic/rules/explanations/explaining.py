@@ -10,14 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..errors import ConfigError, InputError
-from ..network.antecedent import check_input
-from ..network.hierarchy import Hierarchy
-from ..network.nfn import NeuroFuzzyNetwork
+from ...errors import ConfigError, InputError
+from ...network.antecedent import check_input
+from ...network.hierarchy import Hierarchy
+from ...network.nfn import NeuroFuzzyNetwork
+from ..reading import rule_base, rule_bases
+from ..rule_base import Numbers, RuleBase
+from ..scaling import Scaling
 from .explanation import Explanation
-from .reading import rule_base, rule_bases
-from .rule_base import Numbers, RuleBase
-from .scaling import Scaling
 from .scoring import Scoring
 from .sharing import adding_up, shares_of
 

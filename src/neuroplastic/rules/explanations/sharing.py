@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .rule_base import Indices, Linear, Numbers, RuleBase
+from ..rule_base import Indices, Linear, Numbers, RuleBase
 
 # Decisions of all rules are made for so many numbers at once; a large batch goes through in parts.
 NUMBERS_AT_ONCE = 1 << 22

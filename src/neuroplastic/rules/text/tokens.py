@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from typing import NamedTuple, NoReturn
 
-from ..errors import NeuroplasticError
+from ...errors import NeuroplasticError
 
 KEYWORDS = frozenset({"RULE", "IF", "IS", "AND", "OR", "NOT", "THEN", "WITH"})
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import MissingPackageError
+from ...errors import MissingPackageError
 
 OPSET = 17
 _IR_VERSION = 8  # of the time of this opset, so that runtimes of that time read it
@@ -86,7 +86,7 @@ class Graph:
 
 def checked_bytes(graph: Graph, output: str, in_features: int, out_features: int) -> bytes:
     """The finished model, checked by onnx, with the batch left open."""
-    from .. import __version__
+    from ... import __version__
 
     helper, types = graph.onnx.helper, graph.onnx.TensorProto
     element = types.DOUBLE if graph.dtype == np.float64 else types.FLOAT

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import at_least
+from ...errors import at_least
+from ..rule_base import IGNORED, Linear, Numbers, RuleBase, Variable
 from .parser import ANYTHING
-from .rule_base import IGNORED, Linear, Numbers, RuleBase, Variable
 from .tokens import quoted
 
 
