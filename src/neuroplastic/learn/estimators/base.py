@@ -28,7 +28,7 @@ from .start import first_terms, place_first_rules, place_first_sets, sharpen, st
 from .training import Plan, Tensors, optimizer_for, step, train
 
 if TYPE_CHECKING:
-    from ...rules.explanation import Explanation
+    from ...rules.explanations.explanation import Explanation
 
 # Fewer rows than this are all trained on: a tenth of them would say too little about when to stop.
 LEAST_ROWS_TO_HOLD_OUT = 500
@@ -291,7 +291,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
 
     def explain(self, X: Any) -> Explanation:
         """Which rules made the outputs of X (N, D), and how much each counted; see `npl.explain`."""
-        from ...rules.explaining import explain
+        from ...rules.explanations.explaining import explain
 
         check_is_fitted(self, "network_")
         X = validate_data(self, X, reset=False, dtype=np.float64)
