@@ -95,7 +95,7 @@ def test_parts_of_both_heads_add_up_to_the_value_of_the_action(levels):
         )
         assert found.heat is None
     assert found.action == 2
-    with pytest.raises(npl.NeuroplasticError, match="without a heat map"):
+    with pytest.raises(npl.InputError, match="without a heat map"):
         found.region()
 
 

@@ -311,8 +311,12 @@ def test_sets_can_have_names_of_your_own():
     net = npl.NeuroFuzzyNetwork(2, 1, 3, terms=2, max_terms=2)
     text = npl.explain(net, [[0.1, 0.9]], terms={"x1": ["cold", "hot"]}).text()
     assert "x1 is cold" in text or "x1 is hot" in text
-    with pytest.raises(npl.ConfigError, match="terms cannot be given for a hierarchy"):
-        npl.explain(npl.Hierarchy([2, 2, 1], 3), [[0.1, 0.9]], terms={"x1": ["cold", "hot"]})
+    deep = npl.Hierarchy([2, 2, 1], 3, terms=2, max_terms=2)
+    words = {"x1": ["cold", "hot"], "x2": ["dry", "wet"], "h1.1": ["calm", "wild"], "h1.2": ["dull", "keen"]}
+    text = npl.explain(deep, [[0.1, 0.9]], terms=words).text()
+    assert any(f"{name} is {word}" in text for name in ("h1.1", "h1.2") for word in words[name])
+    assert " is low" not in text
+    assert " is high" not in text
 
 
 def test_text_of_many_observations_says_how_many_more_there_are():

@@ -123,7 +123,7 @@ def test_rule_map_colours_every_premise_by_its_place_and_names_it(small):
     counts = np.array([len(variable.terms) for variable in rules.inputs])
     np.testing.assert_allclose(data, rules.premises / (counts - 1))
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == NAMES
-    named = [text.get_text() for text in figure.axes[0].texts]
+    named = [text.get_text().replace("\n", " ") for text in figure.axes[0].texts]
     expected = [
         variable.terms[term].name
         for row in rules.premises
@@ -143,6 +143,20 @@ def test_rule_map_leaves_premises_out_that_ask_nothing():
     np.testing.assert_array_equal(np.ma.getmaskarray(figure.axes[0].images[0].get_array()), chosen == 1)
     assert len(figure.axes[0].patches) == (chosen == 1).sum()
     assert "not asked" in words(figure)
+
+
+@pytest.mark.parametrize("sets", [4, 9, 12])
+def test_rule_map_of_few_rules_has_room_for_its_key_and_for_long_names(sets):
+    net = npl.NeuroFuzzyNetwork(16, 1, 2, terms=sets, max_terms=sets, consequent="constant")
+    figure = plot_rule_map(net, feature_names=[f"mean compactness error, {i:02}" for i in range(16)])
+    renderer = drawn(figure).get_renderer()
+    assert nothing_is_cut_off(figure)
+    labels = [bar.yaxis.label for bar in figure.axes[1:]]  # the layout leaves these out of its account
+    assert len(labels) == (sets > 9)
+    for label in labels:
+        box = label.get_window_extent(renderer)
+        assert box.y0 >= 0
+        assert box.y1 <= figure.bbox.height
 
 
 def test_rule_map_of_1600_attributes_numbers_them(large):

@@ -84,6 +84,7 @@ def test_figures_of_a_network_that_can_be_counted_by_hand():
     assert figures.firing.idle == ()
     assert npl.readability(two_attributes(), x[:2]).firing.idle == (3,)
     assert "rules               3, of which 2 differ" in str(figures)
+    assert ("rules", "3, of which 2 differ in their premises") in figures.lines()
 
 
 def test_figures_without_data_leave_out_what_needs_them():

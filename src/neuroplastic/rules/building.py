@@ -19,7 +19,7 @@ from .rule_base import IGNORED, Conclusions, Linear, Numbers, RuleBase, Variable
 # How far a chosen premise's logit stands above the others at first: clear, and still within learning's reach.
 CONVICTION = 3.0
 
-_SELECTION = Selection(estimator="ste")
+SELECTION = Selection(estimator="ste")
 
 
 def network_of(
@@ -27,7 +27,7 @@ def network_of(
     *,
     spare_terms: int = 0,
     conviction: float = CONVICTION,
-    selection: Selection = _SELECTION,
+    selection: Selection = SELECTION,
     neurogenesis: Neurogenesis | None = None,
     dtype: torch.dtype | None = None,
 ) -> NeuroFuzzyNetwork:
@@ -38,8 +38,7 @@ def network_of(
     """
     ignored = (rules.premises == IGNORED).any(axis=0)
     sizes = np.array([len(variable.terms) for variable in rules.inputs]) + ignored
-    state = torch.random.get_rng_state()  # what is drawn here is overwritten; leave no trace of it
-    try:
+    with torch.random.fork_rng(devices=[]):  # what is drawn here is overwritten; leave no trace of it
         net = NeuroFuzzyNetwork(
             len(rules.inputs),
             len(rules.outputs),
@@ -53,8 +52,6 @@ def network_of(
             input_range=_range(rules),
             dtype=dtype,
         )
-    finally:
-        torch.random.set_rng_state(state)
     with torch.no_grad():
         _place_inputs(net, rules, ignored)
         _choose(net.logits, _slots(rules).T, conviction)

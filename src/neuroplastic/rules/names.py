@@ -16,11 +16,22 @@ _WORDS: dict[int, tuple[str, ...]] = {
     5: ("very low", "low", "medium", "high", "very high"),
     6: ("extremely low", "very low", "low", "high", "very high", "extremely high"),
     7: ("extremely low", "very low", "low", "medium", "high", "very high", "extremely high"),
+    8: (
+        *("extremely low", "very low", "low", "somewhat low"),
+        *("somewhat high", "high", "very high", "extremely high"),
+    ),
+    9: (
+        *("extremely low", "very low", "low", "somewhat low"),
+        "medium",
+        *("somewhat high", "high", "very high", "extremely high"),
+    ),
 }
+# Up to so many sets have words; more are numbered.
+MOST_WORDS = max(_WORDS)
 
 
 def term_names(count: int) -> tuple[str, ...]:
-    """Names of `count` fuzzy sets in the order of their centres; more than seven are numbered levels."""
+    """Names of `count` fuzzy sets in the order of their centres; more than nine are numbered levels."""
     return _WORDS.get(count) or tuple(f"level {number}" for number in range(1, count + 1))
 
 
@@ -34,6 +45,11 @@ def variable_names(names: Sequence[str] | None, count: int, kind: str) -> tuple[
         raise ConfigError(f"{kind}_names must name all {count} {kind}s, got {len(listed)}")
     unique("name", listed)
     return listed
+
+
+def hidden_names(level: int, count: int) -> tuple[str, ...]:
+    """Names of the values that level `level` of a hierarchy, from 1, hands up: h1.1, h1.2, ..."""
+    return tuple(f"h{level}.{unit}" for unit in range(1, count + 1))
 
 
 def unique(kind: str, names: Sequence[str]) -> None:

@@ -7,15 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from ..errors import ConfigError
 from ..network.consequents import LowRankConsequent, MamdaniConsequent
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
-from .names import term_names, variable_names
-from .rule_base import IGNORED, Conclusions, Linear, Numbers, RuleBase, Term, Variable
+from .names import hidden_names, term_names, variable_names
+from .networks import alpha_of, levels_of, numbers
+from .rule_base import IGNORED, Conclusions, Linear, RuleBase, Term, Variable
 from .scaling import Scaling
 
 
@@ -33,12 +32,9 @@ def rule_base(
     `scaler` made the network's inputs and `output_scaler` its targets: fitted scikit-learn scalers, or pairs
     (offset, scale). `terms` gives names of your own, by variable, in order of the sets' centres.
     """
-    if isinstance(net, Hierarchy):
-        if len(net.levels) > 1:
-            raise ConfigError("a hierarchy has a rule base per level; use npl.rule_bases(net)")
-        net = net.levels[0]
-    if not isinstance(net, NeuroFuzzyNetwork):
-        raise ConfigError(f"net must be a NeuroFuzzyNetwork or a Hierarchy, got {type(net).__name__}")
+    net, *above = levels_of(net)
+    if above:
+        raise ConfigError("a hierarchy has a rule base per level; use npl.rule_bases(net)")
     own_names = dict(terms or {})
     scaling = Scaling.of(scaler, net.in_features)
     names = variable_names(feature_names, net.in_features, "feature")
@@ -54,53 +50,64 @@ def rule_base(
         outputs,
         premises,
         consequents,
-        firing=replace(net.firing_config, alpha=_alpha(net)),
-        certainty=None if net.certainty is None else _numbers(net.certainty),
-        gain=None if net.kappa is None else _numbers(net.kappa),
-        shift=None if net.beta is None else _numbers(net.beta),
+        firing=replace(net.firing_config, alpha=alpha_of(net)),
+        certainty=None if net.certainty is None else numbers(net.certainty),
+        gain=None if net.kappa is None else numbers(net.kappa),
+        shift=None if net.beta is None else numbers(net.beta),
     )
 
 
 def rule_bases(
-    net: Hierarchy,
+    net: NeuroFuzzyNetwork | Hierarchy,
     *,
     feature_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     scaler: Any = None,
     output_scaler: Any = None,
+    terms: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[RuleBase, ...]:
-    """The rule base of every level; the values between levels are called h1.1, h1.2, ..., then h2.1, ..."""
-    last = len(net.levels) - 1
-    hidden = [
-        [f"h{level}.{unit}" for unit in range(1, width + 1)] for level, width in enumerate(net.sizes[1:-1], 1)
+    """The rule base of every level; the values between levels are called h1.1, h1.2, ..., then h2.1, ...
+
+    The other arguments are those of `rule_base`. `terms` of a hidden value names its sets where it is an input.
+    A network without levels has one rule base.
+    """
+    levels = levels_of(net)
+    last = len(levels) - 1
+    inputs = [
+        variable_names(feature_names, levels[0].in_features, "feature"),
+        *(hidden_names(number, level.out_features) for number, level in enumerate(levels[:-1], start=1)),
     ]
+    own_names = _by_level(terms or {}, inputs)
     return tuple(
         rule_base(
             level,
-            feature_names=feature_names if number == 0 else hidden[number - 1],
-            output_names=output_names if number == last else hidden[number],
+            feature_names=inputs[number],
+            output_names=output_names if number == last else inputs[number + 1],
             scaler=scaler if number == 0 else None,
             output_scaler=output_scaler if number == last else None,
+            terms=own_names[number],
         )
-        for number, level in enumerate(net.levels)
+        for number, level in enumerate(levels)
     )
 
 
-def _alpha(net: NeuroFuzzyNetwork) -> float:
-    return float(net.alpha.detach()) if isinstance(net.alpha, Tensor) else net.alpha
-
-
-def _numbers(tensor: Tensor) -> Numbers:
-    values: Numbers = tensor.detach().to("cpu", torch.float64).numpy().copy()
-    return values
+def _by_level(
+    terms: Mapping[str, Sequence[str]], inputs: Sequence[Sequence[str]]
+) -> list[dict[str, Sequence[str]]]:
+    """Names of one's own by level: those of an input where it is one, all others with the outputs at the top."""
+    found: list[dict[str, Sequence[str]]] = [{} for _ in inputs]
+    for variable, words in terms.items():
+        homes = [level for level, names in enumerate(inputs) if variable in names]
+        found[homes[0] if homes else -1][variable] = words
+    return found
 
 
 def _inputs(
     net: NeuroFuzzyNetwork, names: Sequence[str], scaling: Scaling, own_names: dict[str, Sequence[str]]
 ) -> tuple[tuple[Variable, ...], np.ndarray[Any, np.dtype[np.int64]]]:
     """Variables with terms in order of their centres, and premises (U, D) that point into them."""
-    centers = scaling.raw(_numbers(net.centers).T).T
-    widths = _numbers(net.widths) * scaling.scale[:, None]
+    centers = scaling.raw(numbers(net.centers).T).T
+    widths = numbers(net.widths) * scaling.scale[:, None]
     exists = net.antecedent.covering_mask.cpu().numpy()
     chosen = net.premises().cpu().numpy()
     premises = np.full_like(chosen, IGNORED)
@@ -145,12 +152,12 @@ def _outputs(
         return _conclusions(part, names, output, own_names)
     variables = tuple(Variable(name) for name in names)
     # Firing levels sum to 1, so a scaled output is the same mixture of scaled consequents.
-    bias = output.raw(_numbers(net.bias))
+    bias = output.raw(numbers(net.bias))
     if not hasattr(part, "weight"):
         return variables, Linear(np.zeros((*bias.shape, 0)), bias)
-    weight = _numbers(net.weight)
+    weight = numbers(net.weight)
     if isinstance(part, LowRankConsequent):
-        weight = weight @ _numbers(net.projection).T
+        weight = weight @ numbers(net.projection).T
     weight = weight * output.scale[:, None] / scaling.scale
     return variables, Linear(weight, bias - weight @ scaling.offset)
 
@@ -158,8 +165,8 @@ def _outputs(
 def _conclusions(
     part: MamdaniConsequent, names: Sequence[str], output: Scaling, own_names: dict[str, Sequence[str]]
 ) -> tuple[tuple[Variable, ...], Conclusions]:
-    centers = output.raw(_numbers(part.output_centers).T).T
-    widths = _numbers(part.output_widths) * output.scale[:, None]
+    centers = output.raw(numbers(part.output_centers).T).T
+    widths = numbers(part.output_widths) * output.scale[:, None]
     order = np.argsort(centers, axis=1, kind="stable")
     places = np.argsort(order, axis=1, kind="stable")  # of each set among the sorted ones
     variables = tuple(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ...errors import ConfigError, InputError
+from ...errors import InputError
 from ...network.antecedent import check_input
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
-from ..reading import rule_base, rule_bases
+from ..networks import evaluating, levels_of, numbers
+from ..reading import rule_bases
 from ..rule_base import Numbers, RuleBase
 from ..scaling import Scaling
 from .explanation import Explanation
@@ -36,7 +36,7 @@ def explain(
 
     `scaler` makes the network's inputs of x, which is then in raw units, and `output_scaler` made its targets:
     fitted scikit-learn scalers or pairs (offset, scale). `terms` gives the sets names of your own, as in
-    `npl.rule_base`. A hierarchy is explained level by level; the result is the top level, and `below` leads down.
+    `npl.rule_bases`. A hierarchy is explained level by level; the result is the top level, and `below` leads down.
     """
     explainer = Explainer(
         net,
@@ -62,30 +62,23 @@ class Explainer:
         output_scaler: Any = None,
         terms: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        if not isinstance(net, (NeuroFuzzyNetwork, Hierarchy)):
-            raise ConfigError(f"net must be a NeuroFuzzyNetwork or a Hierarchy, got {type(net).__name__}")
         self.net = net
-        self.networks = tuple(net.levels) if isinstance(net, Hierarchy) else (net,)
+        self.networks = levels_of(net)
         first, last = self.networks[0], self.networks[-1]
         self.scaling = None if scaler is None else Scaling.of(scaler, first.in_features)
         self.output_scaling = Scaling.of(output_scaler, last.out_features)
-        if terms is not None and len(self.networks) > 1:
-            raise ConfigError(f"terms cannot be given for a hierarchy of several levels, got {terms!r}")
         self._names: dict[str, Any] = {
             "feature_names": feature_names,
             "output_names": output_names,
             "scaler": scaler,
             "output_scaler": output_scaler,
+            "terms": terms,
         }
-        self._terms = terms
         self._read()
 
     def _read(self) -> None:
         self._mark = _mark(self.net)
-        if isinstance(self.net, Hierarchy) and len(self.networks) > 1:
-            self.rule_bases = rule_bases(self.net, **self._names)
-        else:
-            self.rule_bases = (rule_base(self.networks[0], terms=self._terms, **self._names),)
+        self.rule_bases = rule_bases(self.net, **self._names)
         self.scorings = tuple(Scoring.of(rules) for rules in self.rule_bases)
 
     def __call__(self, x: Any) -> Explanation:
@@ -136,24 +129,6 @@ def _array(x: Any) -> Numbers:
         return np.array(x, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"x must be numbers of shape (B, D) or (D,): {error}") from error
-
-
-def numbers(tensor: Tensor) -> Numbers:
-    """A tensor's values in double precision, apart from it."""
-    values: Numbers = tensor.detach().to("cpu", torch.float64).numpy().copy()
-    return values
-
-
-@contextmanager
-def evaluating(net: nn.Module) -> Iterator[None]:
-    """Evaluation mode for a while; every part then has its own mode again."""
-    modes = [(part, part.training) for part in net.modules()]
-    net.eval()
-    try:
-        yield
-    finally:
-        for part, training in modes:
-            part.training = training
 
 
 def _explanation(

@@ -11,12 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ...errors import ConfigError, InputError, NeuroplasticError, choose
+from ...errors import ConfigError, InputError, MissingPackageError, choose
 from ...network.dueling import DuelingNetwork
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
+from ..networks import evaluating, levels_of, numbers
 from ..rule_base import Numbers
-from .explaining import Explainer, evaluating, numbers
+from .explaining import Explainer
 from .explanation import Explanation
 
 METHODS = ("cells", "grad_cam", "integrated_gradients", "occlusion")
@@ -80,7 +81,7 @@ class PictureExplanation:
         The middle one of equally hot squares; None where no place speaks for the target.
         """
         if self.heat is None:
-            raise NeuroplasticError("this picture was explained without a heat map; give a method")
+            raise InputError("this picture was explained without a heat map; give a method")
         height, width = self.heat.shape
         side = max(1, min(height, width) // 8)
         padded = np.pad(np.maximum(self.heat, 0).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
@@ -132,7 +133,7 @@ def explain_picture(
     if isinstance(network.value, (Hierarchy, NeuroFuzzyNetwork)):
         value = Explainer(network.value, feature_names=feature_names, output_names=["value"])(features)
     action = _index("action", action, len(values), int(values.argmax()))
-    first = head.levels[0] if isinstance(head, Hierarchy) else head
+    first = levels_of(head)[0]
     rule = _index("rule", rule, first.rules, int(advantage.levels[0].strongest[0]))
     name = advantage.rules.outputs[action].name
     target: Callable[[Tensor], Tensor]
@@ -232,7 +233,7 @@ def _captum() -> Any:
     try:
         from captum import attr
     except ImportError as error:
-        raise NeuroplasticError(
+        raise MissingPackageError(
             "explaining pictures needs captum: pip install 'neuroplastic[rules]'"
         ) from error
     return attr

@@ -12,8 +12,8 @@ from torch import Tensor
 from ...errors import ConfigError
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
-from ..names import variable_names
-from ..rows import rows_of, said
+from ..names import hidden_names, variable_names
+from ..networks import evaluating, rows_of, said
 from ..rule_base import IGNORED
 from ..simplification.draft import Draft, draft_of
 from .overlap import jaccard
@@ -101,24 +101,34 @@ class Readability:
         """Mean over the attributes that have at least two sets."""
         return _mean([attribute.distinguishability for attribute in self.attributes])
 
-    def __str__(self) -> str:
-        lines = [
-            f"rules               {self.rules}, of which {self.distinct_rules} differ in their premises",
-            f"premises per rule   {self.premises_per_rule:.1f}, at most {self.most_premises}",
-            f"attributes asked    {self.used_attributes} of {len(self.attributes)}",
-            f"sets per attribute  {self.sets_per_attribute:.1f}, in all {self.sets}, {self.unused_sets} unused",
-            f"distinguishability  {_shown(self.distinguishability)}",
-            f"overlap             {_shown(self.overlap)}",
+    def lines(self) -> list[tuple[str, str]]:
+        """Each figure as a name and what it says in words; those on data only where there were data."""
+        found = [
+            ("rules", f"{self.rules}, of which {self.distinct_rules} differ in their premises"),
+            ("premises per rule", f"{self.premises_per_rule:.1f}, at most {self.most_premises}"),
+            ("attributes asked", f"{self.used_attributes} of {len(self.attributes)}"),
+            (
+                "sets per attribute",
+                f"{self.sets_per_attribute:.1f}, in all {self.sets}, {self.unused_sets} unused",
+            ),
+            ("distinguishability", _shown(self.distinguishability)),
+            ("overlap", _shown(self.overlap)),
         ]
         if self.firing is not None:
-            lines += [
-                f"coverage            {_shown(self.coverage)} of the values, {_shown(self.complete_rows)} of the rows, "
-                f"at membership {self.epsilon:g}",
-                f"active rules        {self.firing.active_mean:.1f} per decision, at most {self.firing.active_most}",
-                f"leading rule        {self.firing.leading:.2f} of a decision",
-                f"rules never active  {len(self.firing.idle)} on {self.firing.rows} rows",
+            firing, covered = self.firing, f"{_shown(self.coverage)} of the values"
+            found += [
+                (
+                    "coverage",
+                    f"{covered}, {_shown(self.complete_rows)} of the rows, at membership {self.epsilon:g}",
+                ),
+                ("active rules", f"{firing.active_mean:.1f} per decision, at most {firing.active_most}"),
+                ("leading rule", f"{firing.leading:.2f} of a decision"),
+                ("rules never active", f"{len(firing.idle)} on {firing.rows} rows"),
             ]
-        return "\n".join(lines)
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<20}{words}" for name, words in self.lines())
 
 
 def readability(
@@ -174,7 +184,7 @@ def readabilities(
     found = []
     x = None if data is None else rows_of(data, net.levels[0])
     for number, level in enumerate(net.levels, start=1):
-        names = None if number == 1 else [f"h{number - 1}.{unit}" for unit in range(1, level.in_features + 1)]
+        names = None if number == 1 else hidden_names(number - 1, level.in_features)
         found.append(readability(level, x, feature_names=names, epsilon=epsilon))
         if x is not None:
             x = said(level, x)
@@ -183,12 +193,8 @@ def readabilities(
 
 @torch.no_grad()
 def _firing(net: NeuroFuzzyNetwork, x: Tensor) -> Firing:
-    training = net.training
-    net.eval()
-    try:
+    with evaluating(net):
         levels = net.firing(x).cpu()
-    finally:
-        net.train(training)
     active = levels > 0
     per_row = active.sum(dim=1)
     return Firing(

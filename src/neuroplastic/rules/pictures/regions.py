@@ -8,15 +8,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ...errors import NeuroplasticError
 from ..explanations.regions import PictureExplanation
 from .style import MAP, figure
 
 
 def plot_regions(explained: PictureExplanation) -> Figure:
     """The picture, and the heat of what speaks for the target over it, with the hottest square framed in both."""
-    if explained.heat is None:
-        raise NeuroplasticError("this picture was explained without a heat map; give a method")
+    region = explained.region()
+    assert explained.heat is not None  # region() refuses that
     drawing = figure(9, 4.6)
     left, right = drawing.subplots(1, 2)
     pixels = np.clip(explained.picture, 0, 255).astype(np.uint8)
@@ -28,7 +27,6 @@ def plot_regions(explained: PictureExplanation) -> Figure:
     image = right.imshow(heat, cmap=MAP, alpha=0.65, vmin=0, vmax=max(float(heat.max()), 1e-12))
     right.set_title(f"what counted ({explained.method})" if heat.any() else "nothing in it speaks for it")
     drawing.colorbar(image, ax=right, label="speaks for it", shrink=0.85)
-    region = explained.region()
     for panel in (left, right):
         for color, line in (("black", 3.0), ("white", 1.2)) if region else ():
             top, lead, bottom, end = region or (0, 0, 0, 0)

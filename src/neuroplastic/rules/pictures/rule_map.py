@@ -13,15 +13,20 @@ from matplotlib.patches import Patch, Rectangle
 
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
-from ..names import term_names
+from ..names import MOST_WORDS, term_names
 from ..rule_base import IGNORED, Indices, Numbers, RuleBase
 from .style import DARK, HATCH, LIGHT, as_rules, chosen_attributes, colormap, figure, short
 
 # Up to so many cells each has its set's name written in it.
 CELLS_NAMED = 160
+# A longer name than this takes two lines of its cell.
+CELL_LETTERS = 10
 ATTRIBUTES_NAMED = 40
 RULES_NUMBERED = 40
 TICKS = 10
+# Longer names than this stand upright; a letter then takes so many inches.
+LEVEL_LETTERS = 6
+LETTER = 0.09
 
 
 def plot_rule_map(
@@ -41,16 +46,20 @@ def plot_rule_map(
     counts = np.array([len(base.inputs[i].terms) for i in shown])
     count, width = premises.shape
     named = premises.size <= CELLS_NAMED
+    labels = [short(names[i]) for i in shown] if width <= ATTRIBUTES_NAMED else []
+    upright = max(map(len, labels), default=0) > LEVEL_LETTERS
+    # Names that stand upright take their room from the panel, and from the key beside it.
+    room = LETTER * max(map(len, labels)) if upright else 0.0
     drawing = figure(
         float(np.clip(2.6 + width * (0.95 if named else 0.28), 5.5, 14)),
-        float(np.clip(1.8 + count * (0.34 if named else 0.2), 3.2, 10)),
+        float(np.clip(1.8 + count * (0.34 if named else 0.2), 3.2, 10)) + room,
     )
     panel = drawing.subplots()
     place = _places(premises, counts)
     image = panel.imshow(place, cmap=_colours(), vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     part = f"{width} of {len(names)}" if width < len(names) else f"{width}"
     panel.set_title(f"Sets that {count} rules ask for, {part} attributes")
-    _ticks(panel, [names[i] for i in shown], count)
+    _ticks(panel, labels, upright, premises.shape)
     if named:
         _name_cells(panel, base, shown, place)
     _key(drawing, panel, image, counts, bool((premises == IGNORED).any()))
@@ -67,13 +76,14 @@ def _colours() -> ListedColormap:
     return ListedColormap(colormap()(np.linspace(DARK, LIGHT, 256)))
 
 
-def _ticks(panel: Axes, names: list[str], count: int) -> None:
-    if len(names) <= ATTRIBUTES_NAMED:
-        long = max(map(len, names)) > 6
-        panel.set_xticks(range(len(names)), [short(name) for name in names], rotation=90 if long else 0)
+def _ticks(panel: Axes, labels: list[str], upright: bool, shape: tuple[int, ...]) -> None:
+    """Rules by number, attributes by label, or by number where there are too many for labels; shape (U, D)."""
+    count, width = shape
+    if labels:
+        panel.set_xticks(range(width), labels, rotation=90 if upright else 0)
         panel.set_xlabel("attribute")
     else:
-        at = np.unique(np.linspace(0, len(names) - 1, TICKS).round().astype(int))
+        at = np.unique(np.linspace(0, width - 1, TICKS).round().astype(int))
         panel.set_xticks(at, [str(i + 1) for i in at])
         panel.set_xlabel("attribute, by number")
     step = 1 if count <= RULES_NUMBERED else int(np.ceil(count / TICKS))
@@ -95,20 +105,22 @@ def _name_cells(panel: Axes, base: RuleBase, shown: list[int], place: Numbers) -
             red, green, blue, _ = colours(place[row, column])
             ink = "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.45 else "white"
             name = short(base.inputs[attribute].terms[term].name, 14)
+            if len(name) > CELL_LETTERS:
+                name = name.replace(" ", "\n", 1)
             panel.text(column, row, name, ha="center", va="center", color=ink, fontsize=7)
 
 
 def _key(drawing: Figure, panel: Axes, image: AxesImage, counts: Indices, ignored: bool) -> None:
     """A key of set names where all attributes have equally many, else a scale from lowest to highest."""
     handles = []
-    if len(set(counts.tolist())) == 1 and 1 <= counts[0] <= 7:
+    if len(set(counts.tolist())) == 1 and 1 <= counts[0] <= MOST_WORDS:
         place = _places(np.arange(counts[0])[:, None], counts[:1])[:, 0]
         names = term_names(int(counts[0]))
         handles = [
             Patch(facecolor=tuple(image.to_rgba(p)), label=n) for p, n in zip(place, names, strict=True)
         ]
     else:
-        bar = drawing.colorbar(image, ax=panel, ticks=[0, 0.5, 1], shrink=0.8)
+        bar = drawing.colorbar(image, ax=panel, ticks=[0, 0.5, 1], shrink=0.9)
         bar.ax.set_yticklabels(["lowest", "middle", "highest"])
         bar.set_label("set of the attribute")
     if ignored:

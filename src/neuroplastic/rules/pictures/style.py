@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...errors import ConfigError, InputError, NeuroplasticError
+from ...errors import ConfigError, InputError, MissingPackageError
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
 from ..reading import rule_base
@@ -17,7 +17,7 @@ try:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 except ImportError as missing:
-    raise NeuroplasticError(
+    raise MissingPackageError(
         "pictures of rules need matplotlib: pip install 'neuroplastic[rules]'"
     ) from missing
 

@@ -16,6 +16,7 @@ from ...fuzzy.firing import Firing, entmax, layer_norm, with_certainty
 from ...fuzzy.log_firing import Chosen, settled_log_firing
 from ...network.consequents import LowRankConsequent, MamdaniConsequent
 from ...network.nfn import NeuroFuzzyNetwork
+from ..networks import alpha_of
 from ..rule_base import IGNORED
 
 
@@ -199,13 +200,12 @@ def draft_of(net: NeuroFuzzyNetwork) -> Draft:
         own |= {name: getattr(part, name) for name in ("weight", "bias") if hasattr(part, name)}
         if isinstance(part, LowRankConsequent):
             shared = {"projection": part.projection}
-    alpha = float(net.alpha.detach()) if isinstance(net.alpha, Tensor) else net.alpha
     rules, sets = net.frozen
     frozen_sets = torch.zeros_like(asking)
     for attribute, term in sets:
         frozen_sets[attribute, term] = True
     return Draft(
-        firing=replace(net.firing_config, alpha=alpha),
+        firing=replace(net.firing_config, alpha=alpha_of(net)),
         numbers=tuple(range(net.rules)),
         premises=torch.where(asks, premises, IGNORED),
         centers=_double(centers),

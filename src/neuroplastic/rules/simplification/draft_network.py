@@ -49,8 +49,7 @@ def network_from(draft: Draft, net: NeuroFuzzyNetwork) -> NeuroFuzzyNetwork:
 
 
 def _blank(net: NeuroFuzzyNetwork, draft: Draft, max_terms: int) -> NeuroFuzzyNetwork:
-    state = torch.random.get_rng_state()  # what is drawn here is overwritten; leave no trace of it
-    try:
+    with torch.random.fork_rng(devices=[]):  # what is drawn here is overwritten; leave no trace of it
         return NeuroFuzzyNetwork(
             net.in_features,
             net.out_features,
@@ -65,8 +64,6 @@ def _blank(net: NeuroFuzzyNetwork, draft: Draft, max_terms: int) -> NeuroFuzzyNe
             device=net.centers.device,
             dtype=net.centers.dtype,
         )
-    finally:
-        torch.random.set_rng_state(state)
 
 
 def _place(net: NeuroFuzzyNetwork, draft: Draft, new_slot: Tensor, counts: Tensor, ignored: Tensor) -> None:

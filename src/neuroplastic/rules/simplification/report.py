@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
 from .draft import Size
@@ -15,6 +17,16 @@ class Change:
 
     largest: float
     rms: float
+
+    @classmethod
+    def between(cls, now: Tensor, reference: Tensor, unit: Tensor) -> Change:
+        """From outputs `reference` (B, O) to `now` (B, O), in `unit` (O,)."""
+        change = (now - reference) / unit
+        return cls(float(change.abs().max()), float(change.square().mean().sqrt()))
+
+    def by(self, measure: str) -> float:
+        """The one of the two figures that a tolerance bounds: 'max' or 'rms'."""
+        return self.largest if measure == "max" else self.rms
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -48,14 +49,12 @@ class Trials:
     @torch.no_grad()
     def change(self, draft: Draft) -> Change:
         """How far the outputs lie from the reference."""
-        change = (self.head(draft.outputs(self.x)) - self.reference) / self.unit
-        return Change(float(change.abs().max()), float(change.square().mean().sqrt()))
+        return Change.between(self.head(draft.outputs(self.x)), self.reference, self.unit)
 
     def figure(self, draft: Draft) -> float:
-        """The one figure of the change that the tolerance bounds."""
-        change = self.change(draft)
-        figure = change.largest if self.measure == "max" else change.rms
-        return figure if figure == figure else float("inf")
+        """The one figure of the change that the tolerance bounds; infinite where outputs are no numbers."""
+        figure = self.change(draft).by(self.measure)
+        return float("inf") if math.isnan(figure) else figure
 
     def within(self, draft: Draft, limit: float) -> Draft | None:
         """The draft, refitted where needed and allowed, if its change is within the limit, else None."""

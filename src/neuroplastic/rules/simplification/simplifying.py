@@ -15,7 +15,7 @@ from tqdm import tqdm
 from ...errors import ConfigError, at_least, choose
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
-from ..rows import rows_of, said
+from ..networks import levels_of, rows_of, said
 from .draft import Draft, Size, draft_of
 from .draft_network import network_from
 from .duplicates import duplicates, merging_rules
@@ -59,7 +59,7 @@ def simplify(
     at_least("rounds", rounds, 1)
     if isinstance(tolerance, bool) or not 0 <= tolerance < float("inf"):
         raise ConfigError(f"tolerance must be a finite number of at least 0, got {tolerance!r}")
-    levels = _levels(net)
+    levels = levels_of(net)
     x = rows_of(data, levels[0])
     started = time.perf_counter()
     reference = said(net, x).cpu().double()
@@ -73,9 +73,8 @@ def simplify(
             _Settings(tolerance * share * MARGIN, measure, refit and share > 0, rounds, units, bar),
         )
         result = _assembled(net, [network_from(*pair) for pair in zip(drafts, levels, strict=True)])
-        change = _change(said(result, x).cpu().double(), reference, units)
-        figure = change.largest if measure == "max" else change.rms
-        if figure <= max(tolerance, _rounding(levels[0].centers.dtype)) or not share:
+        change = Change.between(said(result, x).cpu().double(), reference, units)
+        if change.by(measure) <= max(tolerance, _rounding(levels[0].centers.dtype)) or not share:
             break
         # The draft was within the tolerance, the network in its own number format is not: ask for less.
         share = share / 2 if share > 0.2 else 0.0
@@ -210,23 +209,10 @@ class _Level:
             self.trials.bar.set_postfix_str(f"{size}, change {change.largest:.2g}")
 
 
-def _levels(net: NeuroFuzzyNetwork | Hierarchy) -> Sequence[NeuroFuzzyNetwork]:
-    if isinstance(net, Hierarchy):
-        return net.levels
-    if isinstance(net, NeuroFuzzyNetwork):
-        return [net]
-    raise ConfigError(f"net must be a NeuroFuzzyNetwork or a Hierarchy, got {type(net).__name__}")
-
-
 def _units(reference: Tensor, unit: str) -> Tensor:
     deviation = reference.std(dim=0, unbiased=False)
     varies = deviation > 1e-12 * reference.abs().amax(dim=0).clamp_min(1e-12)
     return torch.where(varies & (unit == "deviation"), deviation, torch.ones_like(deviation))
-
-
-def _change(now: Tensor, reference: Tensor, units: Tensor) -> Change:
-    change = (now - reference) / units
-    return Change(float(change.abs().max()), float(change.square().mean().sqrt()))
 
 
 def _rounding(dtype: torch.dtype) -> float:

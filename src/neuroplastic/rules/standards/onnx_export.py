@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from ...errors import ConfigError
 from ...fuzzy.firing import LAYER_NORM_EPS, NEAR_SOFTMAX
 from ...fuzzy.membership import input_limit
 from ...network.consequents import LowRankConsequent, MamdaniConsequent
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
+from ..networks import alpha_of, levels_of, numbers
 from .files import write_whole
 from .onnx_graph import Graph, checked_bytes
 
@@ -34,9 +32,7 @@ def to_onnx(net: NeuroFuzzyNetwork | Hierarchy, path: str | os.PathLike[str]) ->
     Opset 17, single precision (double for a double network), all firing options and consequents. Grown networks
     carry their present sets. Unlike the network, the graph does not refuse inputs that are not finite.
     """
-    if not isinstance(net, NeuroFuzzyNetwork | Hierarchy):
-        raise ConfigError(f"net must be a NeuroFuzzyNetwork or a Hierarchy, got {type(net).__name__}")
-    levels = list(net.levels) if isinstance(net, Hierarchy) else [net]
+    levels = levels_of(net)
     kind = np.float64 if levels[0].centers.dtype == torch.float64 else np.float32
     graph = Graph(np.dtype(kind))
     value = "x"
@@ -50,16 +46,11 @@ def _level(graph: Graph, net: NeuroFuzzyNetwork, x: str) -> str:
     return _decided(graph, net, x, _firing(graph, net, _log_firing(graph, net, x)))
 
 
-def _array(tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
-    values: np.ndarray[Any, np.dtype[np.float64]] = tensor.detach().cpu().double().numpy()
-    return values
-
-
 def _log_firing(graph: Graph, net: NeuroFuzzyNetwork, x: str) -> str:
     """Log-firing of each rule (Eq. 6 or 12), (B, U), in doubles."""
     chosen = net.premises().t()  # (D, U)
-    centers = _array(net.centers.detach().gather(1, chosen))
-    precisions = _array(net.antecedent.precisions().detach().gather(1, chosen))
+    centers = numbers(net.centers.detach().gather(1, chosen))
+    precisions = numbers(net.antecedent.precisions().detach().gather(1, chosen))
     # Rounded as the graph's input is, so that x minus it is exact where x is near.
     origin = centers.mean(axis=1).astype(graph.dtype)
     away = centers - origin[:, None]
@@ -83,21 +74,17 @@ def _firing(graph: Graph, net: NeuroFuzzyNetwork, levels: str) -> str:
         variance = graph.mean(graph.node("Mul", centered, centered))
         deviation = graph.node("Sqrt", graph.node("Add", variance, graph.number(LAYER_NORM_EPS, wide=True)))
         scaled = graph.node(
-            "Mul", graph.node("Div", centered, deviation), graph.constant(_array(net.kappa), wide=True)
+            "Mul", graph.node("Div", centered, deviation), graph.constant(numbers(net.kappa), wide=True)
         )
-        levels = graph.node("Add", scaled, graph.constant(_array(net.beta), wide=True))
+        levels = graph.node("Add", scaled, graph.constant(numbers(net.beta), wide=True))
     if net.certainty is not None:
         if net.firing_config.certainty == "log":
-            logs = -np.logaddexp(0, -_array(net.certainty))
+            logs = -np.logaddexp(0, -numbers(net.certainty))
             levels = graph.node("Add", levels, graph.constant(logs, wide=True))
         else:
-            levels = graph.node("Mul", levels, graph.constant(np.tanh(_array(net.certainty)), wide=True))
+            levels = graph.node("Mul", levels, graph.constant(np.tanh(numbers(net.certainty)), wide=True))
     shifted = graph.node("Sub", levels, graph.node("ReduceMax", levels, axes=[1], keepdims=1))
-    return graph.narrow(_entmax(graph, shifted, _alpha(net), net.rules))
-
-
-def _alpha(net: NeuroFuzzyNetwork) -> float:
-    return float(net.alpha.detach()) if isinstance(net.alpha, Tensor) else net.alpha
+    return graph.narrow(_entmax(graph, shifted, alpha_of(net), net.rules))
 
 
 def _entmax(graph: Graph, shifted: str, alpha: float, rules: int) -> str:
@@ -166,18 +153,18 @@ def _decided(graph: Graph, net: NeuroFuzzyNetwork, x: str, firing: str) -> str:
     part = net.consequent
     if isinstance(part, MamdaniConsequent):
         chosen = part.conclusions().t()  # (O, U)
-        centers = _array(part.output_centers.detach().gather(1, chosen)).T
+        centers = numbers(part.output_centers.detach().gather(1, chosen)).T
         if part.config.defuzzifier == "height":
             return graph.node("MatMul", firing, graph.constant(centers))
-        widths = _array(part.output_widths.detach().gather(1, chosen)).T
+        widths = numbers(part.output_widths.detach().gather(1, chosen)).T
         moments = graph.node("MatMul", firing, graph.constant(centers * widths))
         return graph.node("Div", moments, graph.node("MatMul", firing, graph.constant(widths)))
-    constants = graph.node("MatMul", firing, graph.constant(_array(net.bias)))
+    constants = graph.node("MatMul", firing, graph.constant(numbers(net.bias)))
     if not hasattr(part, "weight"):
         return constants
     if isinstance(part, LowRankConsequent):
-        x = graph.node("MatMul", x, graph.constant(_array(net.projection)))
-    weight = _array(net.weight)  # (U, O, D)
+        x = graph.node("MatMul", x, graph.constant(numbers(net.projection)))
+    weight = numbers(net.weight)  # (U, O, D)
     rules, outputs, width = weight.shape
     flat = graph.constant(weight.reshape(rules * outputs, width).T)
     shape = graph.integers([-1, rules, outputs])

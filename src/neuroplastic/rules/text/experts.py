@@ -13,7 +13,7 @@ from ...fuzzy.firing import Firing
 from ...fuzzy.selection import Selection
 from ...network.neurogenesis import Neurogenesis
 from ...network.nfn import NeuroFuzzyNetwork
-from ..building import _SELECTION, CONVICTION, network_of
+from ..building import CONVICTION, SELECTION, network_of
 from ..rule_base import IGNORED, Conclusions, Indices, Linear, RuleBase
 from .assembly import parse
 from .variables import Specification, variables_of
@@ -34,7 +34,7 @@ def from_rules(
     generator: torch.Generator | None = None,
     spare_terms: int = 0,
     conviction: float = CONVICTION,
-    selection: Selection = _SELECTION,
+    selection: Selection = SELECTION,
     neurogenesis: Neurogenesis | None = None,
     dtype: torch.dtype | None = None,
 ) -> NeuroFuzzyNetwork:

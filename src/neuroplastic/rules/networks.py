@@ -1,0 +1,72 @@
+"""A network as the rules see it: its levels, rows it takes, its answers in evaluation, its numbers in doubles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..errors import ConfigError, InputError
+from ..network.antecedent import check_input
+from ..network.hierarchy import Hierarchy
+from ..network.nfn import NeuroFuzzyNetwork
+from .rule_base import Numbers
+
+
+def levels_of(net: NeuroFuzzyNetwork | Hierarchy) -> tuple[NeuroFuzzyNetwork, ...]:
+    """The levels of a hierarchy, the first one first; a network is its own only level."""
+    if isinstance(net, Hierarchy):
+        return tuple(net.levels)
+    if isinstance(net, NeuroFuzzyNetwork):
+        return (net,)
+    raise ConfigError(f"net must be a NeuroFuzzyNetwork or a Hierarchy, got {type(net).__name__}")
+
+
+def rows_of(data: Any, net: NeuroFuzzyNetwork) -> Tensor:
+    """Data (B, D), a tensor or whatever NumPy can read, with the network's type and device; refuses no rows."""
+    if not isinstance(data, Tensor):
+        try:
+            data = torch.from_numpy(np.array(data, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"data must be a table of numbers, got {type(data).__name__}: {error}"
+            ) from error
+    x: Tensor = data.detach().to(net.centers)
+    check_input(x, net.in_features)
+    if not len(x):
+        raise InputError("data must have at least one row")
+    return x
+
+
+@contextmanager
+def evaluating(net: nn.Module) -> Iterator[None]:
+    """Evaluation mode for a while; every part then has its own mode again."""
+    modes = [(part, part.training) for part in net.modules()]
+    net.eval()
+    try:
+        yield
+    finally:
+        for part, training in modes:
+            part.training = training
+
+
+def said(net: NeuroFuzzyNetwork | Hierarchy, x: Tensor) -> Tensor:
+    """The output (B, O) for x (B, D) as in evaluation, without gradients; the network's mode stays."""
+    with evaluating(net), torch.no_grad():
+        output: Tensor = net(x)
+    return output
+
+
+def numbers(tensor: Tensor) -> Numbers:
+    """A tensor's values in double precision, apart from it."""
+    values: Numbers = tensor.detach().to("cpu", torch.float64).numpy().copy()
+    return values
+
+
+def alpha_of(net: NeuroFuzzyNetwork) -> float:
+    """The alpha of the network's entmax as a number; a learned one is read off."""
+    return float(net.alpha.detach()) if isinstance(net.alpha, Tensor) else net.alpha
