@@ -30,6 +30,8 @@ def test_fit_writes_a_model_and_one_page_without_links_to_the_network(place):
     page = (place / "model" / "index.html").read_text(encoding="utf-8")
     assert "accuracy" in page
     assert "petal length (cm)" in page
+    assert "distinguishability" in page
+    assert "active rules" in page
     assert page.count("data:image/png;base64,") >= 4
     assert 'src="http' not in page
     assert "1 missing values of &#39;sepal width (cm)&#39;" in page

@@ -14,7 +14,7 @@ from ..rules.measures.readability import readability
 from ..rules.pictures import plot_births, plot_explanation, plot_firing, plot_rule_map, plot_sets
 from ..rules.rule_base import RuleBase
 from .canvas import finished
-from .document import Cell, Report, Section, Table, text_cells
+from .document import Cell, Figure, Report, Section, Table, text_cells
 
 # Rows whose firing levels are drawn; more would not change the picture.
 ROWS_DRAWN = 500
@@ -88,11 +88,7 @@ def _rule_table(rules: RuleBase) -> Table:
 
 def _readability_table(estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor, x: pd.DataFrame) -> Table:
     figures = readability(estimator.network_, _seen(estimator, x))
-    rows = [
-        text_cells(*map(str.strip, line.partition(":")[::2]))
-        for line in str(figures).splitlines()
-        if ":" in line
-    ]
+    rows = [text_cells(name, words) for name, words in figures.lines()]
     how = "Fewer active rules per decision and well separated terms make a rule base easier to follow."
     return Table(
         "readability", "Figures of readability on these rows.", how, ("figure", "value"), tuple(rows)
@@ -107,7 +103,7 @@ def _seen(estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor, x: pd.DataFrame
 
 def _figures(
     estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor, rules: RuleBase, before: RuleBase, x: pd.DataFrame
-) -> list:  # type: ignore[type-arg]
+) -> list[Figure]:
     some = x.iloc[np.linspace(0, len(x) - 1, min(len(x), ROWS_DRAWN)).astype(int)]
     explanation = estimator.explain(some)
     drawn = [
