@@ -20,7 +20,7 @@ def dendrogram_figure(tree: Dendrogram, agent: str, *, caption: str, weighting: 
     """Tasks on the left, merged to the right at the UPGMA height."""
     figure = canvas(6.5, 0.9 + 0.42 * len(tree.names))
     axes = figure.add_subplot()
-    drawn = dendrogram(
+    dendrogram(
         tree.linkage,
         labels=list(tree.names),
         orientation="left",
@@ -28,7 +28,6 @@ def dendrogram_figure(tree: Dendrogram, agent: str, *, caption: str, weighting: 
         color_threshold=0,
         above_threshold_color=BLUE,
     )
-    del drawn
     for merge in tree.merges:
         axes.axvline(merge.height, color="0.85", linewidth=0.8, zorder=0)
     axes.tick_params(axis="y", labelsize=11)

@@ -220,9 +220,8 @@ def _pictures(scenario: str, seed: int) -> tuple[Pictures, str]:
     try:
         from .. import doom
     except ImportError:
-        return _made_up(
-            seed
-        ), "made-up pictures, since the game is not installed (pip install 'neuroplastic[doom]')"
+        reason = "since the game is not installed (pip install 'neuroplastic[doom]')"
+        return _made_up(seed), f"made-up pictures, {reason}"
     key = doom.scenario(scenario).key
     try:
         return _played(key, seed), f"pictures of random play in {key}"
