@@ -93,6 +93,16 @@ def _column(name: str, values: Sequence[Value], width: float | None) -> tuple[Nu
     return distance, ~(unknown[:, None] | unknown[None, :])
 
 
+def value_of(text: str) -> Value:
+    """What a cell of a file says: a whole number, a number, or text as it is."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 def _is_number(value: Value) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from ..errors import choose
 from .errors import AnalysisError, NoVariationError, TableError, TooFewError
+from .quiet import quiet_optuna
 from .study_table import StudyTable
 
 if TYPE_CHECKING:
     from optuna.importance._base import BaseImportanceEvaluator
 
-EVALUATORS = ("fANOVA", "MDI", "PED-ANOVA")
+PED = "PED-ANOVA"
+EVALUATORS = ("fANOVA", "MDI", PED)
 TREES = 64
 """Trees of the random forests of fANOVA and MDI, Optuna's default."""
 
@@ -43,12 +45,13 @@ def importances(
             "no hyperparameter can be told to matter"
         )
     # PED-ANOVA takes lower targets as better, whatever the study's direction; the others do not care.
-    sign = -1.0 if evaluator == "PED-ANOVA" else 1.0
+    sign = -1.0 if evaluator == PED else 1.0
 
     def target(trial: FrozenTrial) -> float:
         return sign * float(trial.values[0])
 
-    with warnings.catch_warnings(), _quiet():
+    # Optuna's notes on single objectives and few trials; what matters of them was raised above.
+    with warnings.catch_warnings(), quiet_optuna(warnings=False):
         warnings.simplefilter("ignore")
         shares = optuna.importance.get_param_importances(
             table.as_optuna(), evaluator=_evaluator(evaluator, quantile, seed), target=target
@@ -59,28 +62,13 @@ def importances(
 def _evaluator(name: str, quantile: float, seed: int) -> BaseImportanceEvaluator:
     from optuna import importance
 
-    if name == "PED-ANOVA":
+    if name == PED:
         return importance.PedAnovaImportanceEvaluator(target_quantile=quantile)
     forest = {
         "fANOVA": importance.FanovaImportanceEvaluator,
         "MDI": importance.MeanDecreaseImpurityImportanceEvaluator,
     }[name]
     return forest(n_trees=TREES, seed=seed)
-
-
-class _quiet:  # noqa: N801
-    """Optuna's notes on single objectives and few trials; what matters of them is raised here."""
-
-    def __enter__(self) -> None:
-        from optuna import logging
-
-        self._before = logging.get_verbosity()
-        logging.set_verbosity(logging.ERROR)
-
-    def __exit__(self, *_: object) -> None:
-        from optuna import logging
-
-        logging.set_verbosity(self._before)
 
 
 def mean_importances(tables: Sequence[Mapping[str, float]]) -> dict[str, float]:

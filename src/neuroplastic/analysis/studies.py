@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .errors import StudyError
-from .gower import Value
+from .gower import Value, value_of
 from .study_table import Epoch, StudyTable, TrialRow, study_table
 
 if TYPE_CHECKING:
@@ -269,11 +269,4 @@ def _of_records(name: str, records: list[dict[str, str]], columns: Iterable[str]
 
 
 def _value(text: str) -> Value:
-    if text in ("True", "False"):
-        return text == "True"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return text == "True" if text in ("True", "False") else value_of(text)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import StudyError, TooFewError
 from .gower import Row, Value
+from .quiet import quiet_optuna
 from .samples import Sample
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class StudyTable:
         """The finished trials as an Optuna study in memory, whose objectives are mean, SD and slope."""
         import optuna
 
-        with _quiet_creation():
+        with quiet_optuna(warnings=True):
             study = optuna.create_study(directions=["maximize", "minimize", "maximize"])
         for trial in self.finished:
             study.add_trial(
@@ -110,19 +111,6 @@ class StudyTable:
                 )
             )
         return study
-
-
-class _quiet_creation:  # noqa: N801
-    def __enter__(self) -> None:
-        from optuna import logging
-
-        self._before = logging.get_verbosity()
-        logging.set_verbosity(logging.WARNING)
-
-    def __exit__(self, *_: object) -> None:
-        from optuna import logging
-
-        logging.set_verbosity(self._before)
 
 
 def study_table(

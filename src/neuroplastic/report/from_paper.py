@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from ..analysis import agreement, dendrogram, gower, importance, paper
 from ..analysis.comparison import Comparison, compare
+from ..analysis.importance import PED
 from ..analysis.paper import TASKS, Printed, PrintedTrial
 from .document import DIFFERS, EQUAL, ROUNDED, SLIP, Cell, Figure, Report, Section, Table
 from .drawing import dendrogram_figure
 from .symbols import SYMBOLS, decimal
 from .tables import Chosen, best_table, breaks, importance_table, medoid_table
 
-PED = "PED-ANOVA"
 DRAWS = 200
+# Hyperparameters of an NFN, which the raters rank.
+SUBJECTS = 12
 Ratings = NDArray[np.float64]
 _GH_SLIP = {("GH", "t"), ("GH", "d")}
 
@@ -163,45 +165,53 @@ def rounding(printed: str, table: Ratings, statistic: Callable[[Ratings], float]
     return Cell(printed, mark=mark, note=f"{decimal(value, 4)} ({decimal(low, 2)} to {decimal(high, 2)})")
 
 
+def _printed_agreement(row: Mapping[str, str]) -> tuple[Cell, ...]:
+    """One row of the paper's table, with what follows from its W and F computed again."""
+    whole = row["task"] == "all"
+    raters = len(TASKS) if whole else len(importance.EVALUATORS)
+    of_f = agreement.icc_3_k_of_f if whole else agreement.icc_1_1_of_f
+    icc = of_f(float(row["f"]), raters=raters, subjects=SUBJECTS)
+    w_p = agreement.concordance(float(row["w"]), raters=raters, subjects=SUBJECTS).p
+    return (
+        Cell(row["task"]),
+        Cell(row["w"]),
+        check(row["w_p"], w_p),
+        Cell(row["f"]),
+        Cell(f"{icc.df[0]}, {icc.df[1]}"),
+        check(row["f_p"], icc.p),
+        check(row["icc"], icc.value),
+        Cell(icc.kind, mark=EQUAL if whole else SLIP),
+        check(row["low"], icc.interval[0]),
+        check(row["high"], icc.interval[1]),
+    )
+
+
+def _rounded_agreement(row: Mapping[str, str]) -> tuple[Cell, ...]:
+    """One row computed from the printed importances; the ICC that the paper prints stands beside ours."""
+    whole, table = row["task"] == "all", _ratings(row["task"])
+    single, mean = agreement.icc_1_1(table), agreement.icc_3_k(table)
+    if whole:
+        iccs = (
+            Cell(decimal(single.value, 4)),
+            rounding(row["icc"], table, lambda t: agreement.icc_3_k(t).value),
+        )
+    else:
+        iccs = (
+            rounding(row["icc"], table, lambda t: agreement.icc_1_1(t).value),
+            Cell(decimal(mean.value, 4)),
+        )
+    return (
+        Cell(row["task"]),
+        rounding(row["w"], table, lambda t: agreement.kendalls_w(t).w),
+        Cell(decimal(agreement.kendalls_w(table, ties=False).w, 4)),
+        Cell(decimal(single.f, 2)),
+        iccs[0],
+        Cell(decimal(mean.f, 2)),
+        iccs[1],
+    )
+
+
 def _agreement() -> Section:
-    printed_rows, rounded_rows = [], []
-    for row in paper.printed("agreement"):
-        task, whole = row["task"], row["task"] == "all"
-        raters = len(TASKS) if whole else 3
-        of_f = agreement.icc_3_k_of_f if whole else agreement.icc_1_1_of_f
-        icc = of_f(float(row["f"]), raters=raters, subjects=12)
-        w_p = agreement.concordance(float(row["w"]), raters=raters, subjects=12).p
-        printed_rows.append(
-            (
-                Cell(task),
-                Cell(row["w"]),
-                check(row["w_p"], w_p),
-                Cell(row["f"]),
-                Cell(f"{icc.df[0]}, {icc.df[1]}"),
-                check(row["f_p"], icc.p),
-                check(row["icc"], icc.value),
-                Cell(icc.kind, mark=EQUAL if whole else SLIP),
-                check(row["low"], icc.interval[0]),
-                check(row["high"], icc.interval[1]),
-            )
-        )
-        table = _ratings(task)
-        single, mean = agreement.icc_1_1(table), agreement.icc_3_k(table)
-        rounded_rows.append(
-            (
-                Cell(task),
-                rounding(row["w"], table, lambda t: agreement.kendalls_w(t).w),
-                Cell(decimal(agreement.kendalls_w(table, ties=False).w, 4)),
-                Cell(decimal(single.f, 2)),
-                Cell(decimal(single.value, 4))
-                if whole
-                else rounding(row["icc"], table, lambda t: agreement.icc_1_1(t).value),
-                Cell(decimal(mean.f, 2)),
-                rounding(row["icc"], table, lambda t: agreement.icc_3_k(t).value)
-                if whole
-                else Cell(decimal(mean.value, 4)),
-            )
-        )
     lines = (*breaks(TASKS), len(TASKS))
     first = Table(
         "agreement",
@@ -209,7 +219,7 @@ def _agreement() -> Section:
         "p of W follows from W, and p, ICC and interval from F; they were computed again. Rows of tasks: the three "
         "evaluators; row 'all': the seven tasks by PED-ANOVA.",
         ("Task", "W", "p (W)", "F", "df", "p (F)", "ICC", "which is", "low", "high"),
-        tuple(printed_rows),
+        tuple(map(_printed_agreement, paper.printed("agreement"))),
         lines,
     )
     second = Table(
@@ -219,7 +229,7 @@ def _agreement() -> Section:
         f"the paper; after it: ours, and the range over {DRAWS} tables that round to the printed one; within it "
         "stands ≈, else ≠.",
         ("Task", "W", "W, ties not corrected", "F (1,1)", "ICC(1,1)", "F (3,k)", "ICC(3,k)"),
-        tuple(rounded_rows),
+        tuple(map(_rounded_agreement, paper.printed("agreement"))),
         lines,
     )
     note = (

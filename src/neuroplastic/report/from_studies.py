@@ -16,7 +16,7 @@ from ..analysis.comparison import Comparison, compare
 from ..analysis.dendrogram import upgma
 from ..analysis.errors import AnalysisError, StudyError, TooFewError
 from ..analysis.gower import gower_distances
-from ..analysis.importance import EVALUATORS, importances, leading, mean_importances
+from ..analysis.importance import EVALUATORS, PED, importances, leading, mean_importances
 from ..analysis.study_table import StudyTable, TrialRow
 from .document import Cell, Figure, Report, Section, Table
 from .drawing import dendrogram_figure, learning_curves
@@ -31,7 +31,6 @@ from .tables import (
     ordered,
 )
 
-PED = "PED-ANOVA"
 AGENTS = ("dnn", "nfn")
 T = TypeVar("T")
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from ..analysis.agreement import Concordance, IntraclassCorrelation
 from ..analysis.comparison import Comparison
 from ..analysis.gower import Value
+from ..analysis.paper import TASKS
 from ..analysis.samples import Sample
 from .document import Cell, Table, text_cells
 from .symbols import decimal, in_order, legend, probability, score, shown, symbol
 
 # The paper draws a line after its weapon tasks and after its defence tasks.
 GROUPS = (("BP", "BR", "PP"), ("HTL", "DTC"), ("TC", "GH"))
-TASKS = tuple(task for group in GROUPS for task in group)
 
 
 @dataclass(frozen=True)

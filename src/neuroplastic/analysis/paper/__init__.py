@@ -23,7 +23,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from ..errors import StudyError
-from ..gower import Value
+from ..gower import Value, value_of
 from ..samples import Sample
 
 TASKS = ("BP", "BR", "PP", "HTL", "DTC", "TC", "GH")
@@ -114,11 +114,4 @@ def _trial(row: MappingProxyType[str, str]) -> PrintedTrial:
 def _value(text: str) -> Value:
     if text in ("T", "F"):
         return text == "T"
-    if text == "-":
-        return None
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return None if text == "-" else value_of(text)
