@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from neuroplastic.errors import InputError
+from neuroplastic.errors import InputError, MissingPackageError
 from neuroplastic.learn.columns import Columns, read_table
 
 
@@ -92,3 +92,13 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, content, words):
         read_table(tmp_path / "bad.csv")
     with pytest.raises(InputError, match="not a file"):
         read_table(tmp_path / "none.csv")
+
+
+def test_a_parquet_file_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
+    def missing(path):
+        raise ImportError("Unable to find a usable engine")
+
+    monkeypatch.setattr(pd, "read_parquet", missing)
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
+    with pytest.raises(MissingPackageError, match=r"neuroplastic\[table\]"):
+        read_table(tmp_path / "rows.parquet")

@@ -99,7 +99,7 @@ def _csv(rules: RuleBase) -> str:
 
 def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], NeuroFuzzyNetwork | Hierarchy]:
     """The rule bases of a source, level by level, and the network they are of."""
-    from ..rules.reading import rule_base, rule_bases
+    from ..rules.reading import rule_bases
 
     kind, source = _opened(options)
     if kind == "model":
@@ -113,7 +113,7 @@ def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], NeuroF
         return rule_bases(head, feature_names=feature_names(), output_names=outputs), head
     if hasattr(source, "rules_"):
         return (source.rules_,), source.network_
-    return (rule_bases(source) if hasattr(source, "levels") else (rule_base(source),)), source
+    return rule_bases(source), source
 
 
 def _opened(options: argparse.Namespace) -> tuple[str, Any]:
@@ -121,6 +121,7 @@ def _opened(options: argparse.Namespace) -> tuple[str, Any]:
     path = Path(options.source)
     if path.is_file():
         return "network", load(path)
+    # The file of a TableModel, by name: to ask that class would need scikit-learn for a run, too.
     if (path / "columns.json").is_file():
         from ..learn.table_model import TableModel
 

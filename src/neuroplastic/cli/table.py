@@ -44,7 +44,7 @@ def add_to(commands: Any) -> None:
 def run_fit(options: argparse.Namespace) -> int:
     """Cross-validate, fit to all rows, write model and page."""
     from ..learn.columns import Columns, read_table
-    from ..learn.table_model import TableModel, new_estimator, usable_rows
+    from ..learn.table_model import TableModel, estimator_for, usable_rows
     from ..report.folder import PAGE, write_report
     from ..report.from_table import table_report
 
@@ -59,8 +59,8 @@ def run_fit(options: argparse.Namespace) -> int:
     columns = Columns.of(frame, options.target, classes=classes, ignore=options.ignore)
     rows = usable_rows(frame, columns)
     x, y = columns.matrix(rows), columns.targets(rows)
-    kind = f"{len(set(y))} classes" if columns.classes else "a number"
-    print(f"{len(rows)} rows, {x.shape[1]} inputs; {options.target!r} is {kind}")
+    what = f"{len(set(y))} classes" if columns.classes else "a number"
+    print(f"{len(rows)} rows, {x.shape[1]} inputs; {options.target!r} is {what}")
     notes = _notes(frame, rows, columns)
     for note in notes:
         print(f"note: {note}")
@@ -68,9 +68,10 @@ def run_fit(options: argparse.Namespace) -> int:
     if options.rules is not None:
         settings["rules"] = options.rules
     scores = _cross_validated(columns, settings, x, y, options)
-    estimator = new_estimator(columns, verbose=1, **settings)
-    before = new_estimator(columns, max_updates=1, learning_rate=1e-12, **settings).fit(x, y).rules_
-    estimator.fit(x, y)
+    kind = estimator_for(columns)
+    # One update of next to no length leaves the sets where training starts from.
+    before = kind(max_updates=1, learning_rate=1e-12, **settings).fit(x, y).rules_
+    estimator = kind(verbose=1, **settings).fit(x, y)
     report = table_report(
         f"Rules for {options.target}, learned from {Path(options.data).name}",
         estimator,
@@ -111,7 +112,7 @@ def _cross_validated(
     from sklearn.model_selection import KFold, StratifiedKFold
     from tqdm import tqdm
 
-    from ..learn.table_model import new_estimator
+    from ..learn.table_model import estimator_for
 
     measures = (
         {"accuracy": accuracy_score, "balanced accuracy": balanced_accuracy_score}
@@ -130,7 +131,7 @@ def _cross_validated(
     scores: dict[str, list[float]] = {name: [] for name in measures}
     splits = splitter(folds, shuffle=True, random_state=options.seed).split(x, y)
     for train, test in tqdm(splits, total=folds, desc="cross-validation", unit="fold"):
-        made = new_estimator(columns, **settings).fit(x.iloc[train], y[train]).predict(x.iloc[test])
+        made = estimator_for(columns)(**settings).fit(x.iloc[train], y[train]).predict(x.iloc[test])
         for name, measure in measures.items():
             scores[name].append(float(measure(y[test], made)))
     return scores

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, MissingPackageError
 
 # A whole-number target with at most this many values is taken as classes.
 MOST_CLASSES = 20
@@ -22,7 +22,7 @@ MOST_CATEGORIES = 50
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """The rows of a CSV or Parquet file."""
+    """The rows of a CSV or Parquet file; its first line names the columns, each once."""
     source = Path(path)
     if not source.is_file():
         raise InputError(f"{source} is not a file; give a CSV or Parquet file")
@@ -31,6 +31,10 @@ def read_table(path: str | Path) -> pd.DataFrame:
             frame = pd.read_parquet(source)
         else:
             frame = pd.read_csv(source, sep=_separator(source), skipinitialspace=True)
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{source} is a Parquet file, which needs pyarrow: pip install 'neuroplastic[table]'"
+        ) from error
     except (ValueError, OSError, pd.errors.ParserError, UnicodeDecodeError) as error:
         raise InputError(f"{source} is not a readable table: {error}") from error
     frame.columns = [str(name).strip() for name in frame.columns]

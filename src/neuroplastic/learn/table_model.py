@@ -67,10 +67,9 @@ def is_table_model(path: str | Path) -> bool:
     return (Path(path) / COLUMNS).is_file()
 
 
-def new_estimator(columns: Columns, **options: Any) -> NeuroFuzzyClassifier | NeuroFuzzyRegressor:
-    """An estimator of the kind that the target needs."""
-    kind = NeuroFuzzyClassifier if columns.classes else NeuroFuzzyRegressor
-    return kind(**options)
+def estimator_for(columns: Columns) -> type[NeuroFuzzyClassifier] | type[NeuroFuzzyRegressor]:
+    """The kind of estimator that the target needs."""
+    return NeuroFuzzyClassifier if columns.classes else NeuroFuzzyRegressor
 
 
 def usable_rows(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
