@@ -7,6 +7,7 @@ import pytest
 
 from neuroplastic.rules.standards import FileFormatError, NotExpressibleError, from_fcl, to_fcl
 from tests.rules.standards.random_rules import outputs_of, random_rules
+from tests.rules.standards.tip import tips
 
 TIP = """
 (* a comment
@@ -37,15 +38,7 @@ def test_order_case_comments_ranges_and_brackets_do_not_matter():
     rules = from_fcl(TIP)
     assert [variable.name for variable in rules.inputs] == ["Service", "food"]
     x = np.random.default_rng(0).uniform(0, 10, size=(20, 2))
-    service, food = x.T
-
-    def mu(values, center, width):
-        return np.exp(-0.5 * ((values - center) / width) ** 2)
-
-    fired = np.stack([0.25 * mu(service, 0, 2) * mu(food, 0, 2.5), mu(food, 10, 5), np.ones(20)], axis=1)
-    decided = np.stack([np.full(20, 5.0), service - 2 * food + 3, np.full(20, 5.0)], axis=1)
-    expected = (fired * decided).sum(axis=1) / fired.sum(axis=1)
-    np.testing.assert_allclose(outputs_of(rules, x)[:, 0], expected, atol=1e-12)
+    np.testing.assert_allclose(outputs_of(rules, x)[:, 0], tips(x), atol=1e-12)
 
 
 @pytest.mark.parametrize(
