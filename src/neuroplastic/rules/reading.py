@@ -81,7 +81,7 @@ def rule_bases(
     return tuple(
         rule_base(
             level,
-            feature_names=inputs[number],
+            feature_names=inputs[number] if number else feature_names,
             output_names=output_names if number == last else inputs[number + 1],
             scaler=scaler if number == 0 else None,
             output_scaler=output_scaler if number == last else None,
