@@ -22,6 +22,7 @@ from ...network.neurogenesis import Birth, Neurogenesis
 from ...network.nfn import NeuroFuzzyNetwork
 from ...rules.reading import rule_base
 from ...rules.rule_base import RuleBase
+from .choosing import choose, in_proportion
 from .naming import readable
 from .rows import Numbers, Rows, location_and_scale
 from .start import first_terms, place_first_rules, place_first_sets, sharpen, start_linear
@@ -30,12 +31,15 @@ from .training import Plan, Tensors, optimizer_for, step, train
 if TYPE_CHECKING:
     from ...rules.explanations.explanation import Explanation
 
-# Fewer rows than this are all trained on: a tenth of them would say too little about when to stop.
-LEAST_ROWS_TO_HOLD_OUT = 500
+# Fewer rows than this are all trained on, for how long is chosen by cross-validation: a tenth of them would say too
+# little about when to stop. Still fewer rows say nothing about it either way.
+LEAST_ROWS_TO_HOLD_OUT, LEAST_ROWS_TO_CHOOSE = 1000, 60
 # Room per column for sets to be born.
 SPARE_TERMS = 3
-# Updates without held-out rows, where nothing but their number keeps a small table from being learned by heart.
-UPDATES = 300
+# A set is born for so many uncovered values (as a share of a batch, counted over batches), and so wide at least.
+ASKING, LEAST_BORN_WIDTH = 0.5, 0.5
+# Updates without held-out rows: as many as rows, within limits.
+FEWEST, MANY = 300, 1000
 # With held-out rows: so many passes over the rows, within limits.
 PASSES, LEAST_UPDATES, MOST_UPDATES = 100, 1000, 1500
 
@@ -128,13 +132,18 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         if not again:
             self._begin(rows, rng)
         train_rows, held_out = self._split(self._seen(rows), rng)
+        plan = self._plan(len(train_rows), held_out=held_out is not None)
+        if self._chooses(rows) and not again:
+            plan = choose(
+                self.network_, train_rows, self._linear, self._loss, plan, labels=self._labels, rng=rng
+            )
         net = self.network_.float()
         history = train(
             net,
             Tensors(net, train_rows, labels=self._labels),
             None if held_out is None else Tensors(net, held_out, labels=self._labels),
             self._loss,
-            self._plan(len(train_rows), held_out=held_out is not None),
+            plan,
             rng=rng,
             verbose=bool(self.verbose),
         )
@@ -222,13 +231,20 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
                 selection=Selection(estimator="ste"),
                 firing=Firing(alpha=self.entmax_alpha),
                 consequent=Affine(init="zeros"),
-                neurogenesis=None if not self.growth else Neurogenesis(epsilon=self.growth),
+                neurogenesis=self._neurogenesis(len(rows)),
             )
             place_first_sets(net, seen, min(terms, room))
             place_first_rules(net, seen, seed)
             sharpen(net.eval(), seen)
         start_linear(net, *self._linear(seen))
         self.network_, self._optimizer = net.double().eval(), None
+
+    def _neurogenesis(self, rows: int) -> Neurogenesis | None:
+        """Births of wide sets, for many rows: a narrow one at a few outliers silences its rules everywhere else."""
+        if not self.growth:
+            return None
+        enough = max(2, math.ceil(ASKING * min(int(self.batch_size), rows)))
+        return Neurogenesis(epsilon=self.growth, min_count=enough, min_width=LEAST_BORN_WIDTH)
 
     def _seen(self, rows: Rows) -> Rows:
         """Rows as the network sees them."""
@@ -241,16 +257,19 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         enough = len(rows) >= LEAST_ROWS_TO_HOLD_OUT
         if self.early_stopping is False or (self.early_stopping == "auto" and not enough) or len(rows) < 2:
             return rows, None
-        order = rng.permutation(len(rows))
-        if self._labels:  # stable: within a class the order stays random
-            order = order[np.argsort(rows.y[order, 0], kind="stable")]
+        order = in_proportion(rows, labels=self._labels, rng=rng)
         every = max(2, round(1 / self.validation_fraction))
         held_out = np.arange(len(rows)) % every == every - 1
         return rows.part(order[~held_out]), rows.part(order[held_out])
 
+    def _chooses(self, rows: Rows) -> bool:
+        """Whether cross-validation is to say how long to train."""
+        few = LEAST_ROWS_TO_CHOOSE <= len(rows) < LEAST_ROWS_TO_HOLD_OUT
+        return self.early_stopping == "auto" and few
+
     def _plan(self, rows: int, *, held_out: bool) -> Plan:
         batch = min(int(self.batch_size), rows)
-        updates = UPDATES
+        updates = min(max(rows, FEWEST), MANY)
         if held_out:
             updates = min(max(PASSES * math.ceil(rows / batch), LEAST_UPDATES), MOST_UPDATES)
         return Plan(

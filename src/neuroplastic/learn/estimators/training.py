@@ -24,8 +24,10 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 WARM_UP = 0.15
 BETAS = (0.9, 0.99)
 AVERAGE = 0.98
-# Sets are born in this first part of training, so that each has time to be learned.
-GROWING = 0.5
+# A rule that changes its premise leaves its consequent in the wrong place, so premises change slowly.
+PREMISE_PACE = 0.3
+# Sets are born in this first part of training, while rules still differ little: a late birth upsets them.
+GROWING = 0.1
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class Plan:
     check_every: int = field(default=20, metadata={"help": "updates between looks at the held-out part"})
     patience: int = field(default=10, metadata={"help": "looks without improvement before training stops"})
     tolerance: float = field(default=1e-4, metadata={"help": "least improvement that counts"})
+    stop: int | None = field(
+        default=None, metadata={"help": "last update, where the cycle is not to be finished"}
+    )
 
 
 @dataclass
@@ -114,8 +119,19 @@ class Average:
 
 
 def optimizer_for(net: NeuroFuzzyNetwork, learning_rate: float) -> torch.optim.Optimizer:
-    """Adam over all of the network's parameters."""
-    return torch.optim.Adam(net.parameters(), lr=learning_rate, betas=BETAS, fused=True)
+    """Adam over all of the network's parameters; premises and sets take smaller steps than consequents."""
+    consequents = [net.weight, net.bias]
+    others = [own for own in net.parameters() if all(own is not consequent for consequent in consequents)]
+    groups = [{"params": consequents, "pace": 1.0}, {"params": others, "pace": PREMISE_PACE}]
+    optimizer = torch.optim.Adam(groups, lr=learning_rate, betas=BETAS, fused=True)
+    set_step_size(optimizer, learning_rate)
+    return optimizer
+
+
+def set_step_size(optimizer: torch.optim.Optimizer, size: float) -> None:
+    """Set the step size of the consequents, and with it that of the premises."""
+    for group in optimizer.param_groups:
+        group["lr"] = size * group["pace"]
 
 
 @torch.no_grad()
@@ -183,25 +199,25 @@ def train(
     """
     optimizer = optimizer_for(net, plan.learning_rate)
     average, history = Average(net), History()
+    last = plan.updates if plan.stop is None else plan.stop
     best, best_state, waited = math.inf, None, 0
     batches = data.batches(plan.batch_size, rng)
     net.train()
     with (
         warnings.catch_warnings(),
-        tqdm(total=plan.updates, desc="fitting", unit="update", disable=not verbose) as bar,
+        tqdm(total=last, desc="fitting", unit="update", disable=not verbose) as bar,
     ):
         warnings.simplefilter("ignore", CapacityWarning)  # `max_terms` is a limit that the caller set
         recent = 0.0
-        for update in range(1, plan.updates + 1):
-            for group in optimizer.param_groups:
-                group["lr"] = step_size(plan, update)
+        for update in range(1, last + 1):
+            set_step_size(optimizer, step_size(plan, update))
             if update > GROWING * plan.updates:
                 net.antecedent.neurogenesis = None
             recent += step(net, optimizer, loss, data, next(batches), plan) / plan.check_every
             average.update()
             history.updates = update
             bar.update()
-            if update % plan.check_every and update < plan.updates:
+            if update % plan.check_every and update < last:
                 continue
             average.swap()
             looked_at = recent
