@@ -4,6 +4,8 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
+import onnxruntime
 import pytest
 
 from neuroplastic.cli.main import main
@@ -29,7 +31,11 @@ def test_the_code_learns_explains_and_draws(worked):
     assert "rules fired" in names["explanation"].text(0)
     for name in ("sets.png", "rules.png", "why.png"):
         assert (folder / name).read_bytes().startswith(b"\x89PNG")
-    assert (folder / "tumours.onnx").stat().st_size > 1000
+    session = onnxruntime.InferenceSession(folder / "tumours.onnx")
+    scores = session.run(None, {"x": names["X"].to_numpy(dtype=np.float32)})[0]
+    agreed = names["model"].classes_[scores.argmax(axis=1)] == names["model"].predict(names["X"])
+    assert agreed.mean() > 0.995
+    assert len(names["simple"].rules_) <= 6
 
 
 def test_the_commands_run(worked, monkeypatch, capsys):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.datasets import load_iris
 
 import neuroplastic as npl
@@ -58,6 +59,20 @@ def test_rules_are_printed_and_exported(place, capsys):
     assert json.loads((place / "rules.json").read_text())
     assert main(["rules", str(place / "model"), "--out", str(place / "rules.csv")]) == 0
     assert len(pd.read_csv(place / "rules.csv")) == 4
+    assert main(["rules", str(place / "model"), "--out", str(place / "rules.pdf")]) == 2
+    assert ".txt" in capsys.readouterr().err
+
+
+def test_portable_rules_are_written_as_fml(place):
+    data, out = str(place / "iris.csv"), str(place / "portable")
+    command = ["fit", data, "--target", "species", "--rules", "3", "--folds", "2", "--portable", "--out", out]
+    assert main(command) == 0
+    assert main(["rules", out, "--out", str(place / "rules.fml")]) == 0
+    model = TableModel.load(out)
+    rows = model.columns.matrix(pd.read_csv(data))
+    net = npl.network_of(npl.import_rules(place / "rules.fml"), dtype=torch.float64).eval()
+    again = net(torch.from_numpy(rows.to_numpy())).argmax(dim=1).numpy()
+    assert (model.estimator.classes_[again] == model.estimator.predict(rows)).all()
 
 
 def test_a_row_is_explained_and_drawn(place, capsys):
@@ -86,6 +101,8 @@ def test_a_saved_network_has_rules_too(place, capsys):
     npl.save(npl.NeuroFuzzyNetwork(3, 2, rules=2), place / "net.safetensors")
     assert main(["rules", str(place / "net.safetensors")]) == 0
     assert capsys.readouterr().out.count("RULE") == 2
+    assert main(["explain", str(place / "net.safetensors"), str(place / "iris.csv")]) == 2
+    assert "as numbers" in capsys.readouterr().err
 
 
 def test_mistakes_are_one_line(place, capsys):
@@ -107,5 +124,7 @@ def test_a_number_is_predicted_in_its_own_units(tmp_path):
     frame.to_csv(tmp_path / "d.csv", index=False)
     command = ["fit", str(tmp_path / "d.csv"), "--target", "y", "--rules", "3", "--folds", "2"]
     assert main([*command, "--out", str(tmp_path / "m")]) == 0
-    made = TableModel.load(tmp_path / "m").predict(frame)["y"]
+    model = TableModel.load(tmp_path / "m")
+    assert "THEN y is" in str(model.estimator.rules_)
+    made = model.predict(frame)["y"]
     assert np.corrcoef(made, frame["y"])[0, 1] > 0.98

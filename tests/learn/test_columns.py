@@ -102,3 +102,18 @@ def test_a_parquet_file_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "rows.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingPackageError, match=r"neuroplastic\[table\]"):
         read_table(tmp_path / "rows.parquet")
+
+
+def test_all_unusable_columns_are_named_at_once():
+    frame = pd.DataFrame(
+        {"id": [f"row {k}" for k in range(60)], "empty": [np.nan] * 60, "x": range(60), "y": [0, 1] * 30}
+    )
+    with pytest.raises(InputError, match="--ignore 'id' --ignore 'empty'"):
+        Columns.of(frame, "y")
+
+
+def test_decimal_commas_are_numbers_where_semicolons_separate(tmp_path):
+    (tmp_path / "d.csv").write_text("a;b;c\n1,5;x;2\n2,25;y,z;3\n")
+    frame = read_table(tmp_path / "d.csv")
+    assert frame["a"].tolist() == [1.5, 2.25]
+    assert frame["b"].tolist() == ["x", "y,z"]

@@ -218,3 +218,27 @@ def test_wrong_variables_are_refused_by_name(variables, words):
 def test_wrong_options_are_refused_by_name(options, words):
     with pytest.raises(npl.ConfigError, match=words):
         npl.from_rules("IF x is low THEN y is 1", {"x": (0, 1)}, **options)
+
+
+def test_a_network_of_written_rules_keeps_their_words(tmp_path):
+    variables = {"age": {"young": (20, 10), "old": (70, 10)}, "bmi": {"thin": (18, 3), "fat": (32, 4)}}
+    text = "IF age is old AND bmi is fat THEN risk is 0.9\nIF age is young THEN risk is 0.1"
+    net = npl.from_rules(text, variables)
+    npl.save(net, tmp_path / "net.safetensors")
+    for known in (net, npl.load(tmp_path / "net.safetensors")):
+        assert "IF age is old AND bmi is fat THEN risk is 0.9" in str(npl.rule_base(known))
+    assert "age is old" in npl.explain(net, torch.tensor([[65.0, 30.0]])).text(0)
+    renamed = npl.rule_base(net, feature_names=["years", "bmi"])
+    assert [term.name for term in renamed.inputs[0].terms] == ["low", "high"]
+
+
+def test_words_are_given_up_when_a_set_was_born():
+    net = npl.from_rules(
+        "IF age is old THEN risk is 1",
+        {"age": {"young": (20, 10), "old": (70, 10)}},
+        spare_terms=1,
+        neurogenesis=npl.Neurogenesis(delay=1),
+    )
+    net(torch.tensor([[200.0], [210.0]]))
+    assert len(net.births) == 1
+    assert [term.name for term in npl.rule_base(net).inputs[0].terms] == ["low", "medium", "high"]

@@ -6,12 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError, InputError, at_least
+from ..errors import ConfigError, InputError, at_least, choose
 from ..network.storage import load
 
 if TYPE_CHECKING:
-    from ..network.hierarchy import Hierarchy
-    from ..network.nfn import NeuroFuzzyNetwork
     from ..rules.rule_base import RuleBase
 
 HEADS = ("advantage", "value")
@@ -65,6 +63,7 @@ def run_rules(options: argparse.Namespace) -> int:
     if target.exists():
         raise ConfigError(f"{target} exists and is not overwritten; choose another --out")
     ending = target.suffix.lower()
+    choose("the ending of --out", ending, (".txt", ".csv", ".json", ".fml", ".xml", ".fcl", ".fis", ".onnx"))
     if ending == ".onnx":
         from ..rules.standards.files import export
 
@@ -97,13 +96,13 @@ def _csv(rules: RuleBase) -> str:
     return text.rstrip("\n")
 
 
-def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], NeuroFuzzyNetwork | Hierarchy]:
-    """The rule bases of a source, level by level, and the network they are of."""
+def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], Any]:
+    """The rule bases of a source, level by level, and the network or estimator they are of."""
     from ..rules.reading import rule_bases
 
     kind, source = _opened(options)
     if kind == "model":
-        return (source.estimator.rules_,), source.estimator.network_
+        return (source.estimator.rules_,), source.estimator
     if kind == "run":
         from ..study.decision import action_names, feature_names
 
@@ -112,7 +111,7 @@ def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], NeuroF
         outputs = action_names(config) if options.head == "advantage" else ["value"]
         return rule_bases(head, feature_names=feature_names(), output_names=outputs), head
     if hasattr(source, "rules_"):
-        return (source.rules_,), source.network_
+        return (source.rules_,), source
     return rule_bases(source), source
 
 
@@ -165,12 +164,18 @@ def _explain_row(options: argparse.Namespace, kind: str, source: Any) -> Any:
     row = frame.iloc[[options.row - 1]]
     if kind == "model":
         explanation = source.estimator.explain(source.columns.matrix(row))
-    elif hasattr(source, "rules_"):
-        explanation = source.explain(row)
     else:
-        explanation = explain(
-            source, row.to_numpy(dtype=float), feature_names=[str(name) for name in frame.columns]
-        )
+        try:
+            numbers = row.astype(float)
+        except ValueError as error:
+            raise InputError(
+                f"{options.source} needs a FILE with its inputs alone, as numbers: {error}"
+            ) from error
+        if hasattr(source, "rules_"):
+            explanation = source.explain(numbers)
+        else:
+            names = [str(name) for name in frame.columns]
+            explanation = explain(source, numbers.to_numpy(), feature_names=names)
     print(explanation.text(0))
 
     def draw() -> Any:

@@ -31,6 +31,11 @@ def add_to(commands: Any) -> None:
         help="what the target is (default: classes if it is text or few whole numbers)",
     )
     fit.add_argument("--rules", type=int, default=None, help="rules to learn (default: the estimator's)")
+    fit.add_argument(
+        "--portable",
+        action="store_true",
+        help="rules that FML, FCL and .fis can say: firing without layer norm",
+    )
     fit.add_argument("--folds", type=int, default=5, help="folds of the cross-validation (default: 5)")
     fit.add_argument("--seed", type=int, default=0, help="of folds and training (default: 0)")
     fit.set_defaults(run=run_fit)
@@ -59,14 +64,18 @@ def run_fit(options: argparse.Namespace) -> int:
     columns = Columns.of(frame, options.target, classes=classes, ignore=options.ignore)
     rows = usable_rows(frame, columns)
     x, y = columns.matrix(rows), columns.targets(rows)
+    constant = [name for name in x.columns if x[name].nunique() == 1]
     what = f"{len(set(y))} classes" if columns.classes else "a number"
     print(f"{len(rows)} rows, {x.shape[1]} inputs; {options.target!r} is {what}")
     notes = _notes(frame, rows, columns)
+    notes += [f"{name!r} has the same value in all rows, so it says nothing." for name in constant]
     for note in notes:
         print(f"note: {note}")
     settings: dict[str, Any] = {"random_state": options.seed}
     if options.rules is not None:
         settings["rules"] = options.rules
+    if options.portable:
+        settings["layer_norm"] = False
     scores = _cross_validated(columns, settings, x, y, options)
     kind = estimator_for(columns)
     # One update of next to no length leaves the sets where training starts from.
@@ -96,7 +105,9 @@ def _notes(frame: Any, rows: Any, columns: Any) -> list[str]:
         notes.append(f"{len(frame) - len(rows)} rows without a target were left out.")
     for column in columns.inputs:
         missing = int(rows[column.name].isna().sum())
-        if missing and not column.categories:
+        if missing and column.categories:
+            notes.append(f"{missing} missing values of {column.name!r} count as none of its categories.")
+        elif missing:
             notes.append(
                 f"{missing} missing values of {column.name!r} were taken as its median, {column.fill:g}."
             )
@@ -131,9 +142,9 @@ def _cross_validated(
     scores: dict[str, list[float]] = {name: [] for name in measures}
     splits = splitter(folds, shuffle=True, random_state=options.seed).split(x, y)
     for train, test in tqdm(splits, total=folds, desc="cross-validation", unit="fold"):
-        made = estimator_for(columns)(**settings).fit(x.iloc[train], y[train]).predict(x.iloc[test])
+        made = estimator_for(columns)(**settings).fit(x.iloc[train], y.iloc[train]).predict(x.iloc[test])
         for name, measure in measures.items():
-            scores[name].append(float(measure(y[test], made)))
+            scores[name].append(float(measure(y.iloc[test], made)))
     return scores
 
 

@@ -30,7 +30,9 @@ def read_table(path: str | Path) -> pd.DataFrame:
         if source.suffix.lower() in (".parquet", ".pq"):
             frame = pd.read_parquet(source)
         else:
-            frame = pd.read_csv(source, sep=_separator(source), skipinitialspace=True)
+            mark = _separator(source)
+            frame = pd.read_csv(source, sep=mark, skipinitialspace=True)
+            frame = frame.apply(_decimal_commas) if mark == ";" else frame
     except ImportError as error:
         raise MissingPackageError(
             f"{source} is a Parquet file, which needs pyarrow: pip install 'neuroplastic[table]'"
@@ -51,6 +53,16 @@ def _separator(source: Path) -> str:
     with source.open(encoding="utf-8", errors="replace") as file:
         header = file.readline()
     return max(",;\t|", key=header.count)
+
+
+def _decimal_commas(column: pd.Series) -> pd.Series:
+    """Numbers written as 1,5 (usual where semicolons separate columns) as numbers; any other column as it is."""
+    if _is_number(column) or pd.api.types.is_bool_dtype(column):
+        return column
+    try:
+        return pd.to_numeric(column.str.replace(",", ".", regex=False))
+    except (ValueError, TypeError, AttributeError):
+        return column
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,16 @@ class Columns:
         names = [name for name in frame.columns if name != target and name not in ignore]
         if not names:
             raise InputError(f"the table needs a column beside the target {target!r}")
-        return cls(target, classes, tuple(_column(frame[name]) for name in names))
+        found, refused = [], []
+        for name in names:
+            try:
+                found.append(_column(frame[name]))
+            except InputError as error:
+                refused.append((name, str(error)))
+        if refused:
+            ignoring = " ".join(f"--ignore {name!r}" for name, _ in refused)
+            raise InputError(f"{'; '.join(reason for _, reason in refused)}; leave out with {ignoring}")
+        return cls(target, classes, tuple(found))
 
     @property
     def feature_names(self) -> list[str]:
@@ -109,16 +130,11 @@ class Columns:
             raise InputError(f"column {self.feature_names[place]!r} has an infinite value in row {row + 1}")
         return pd.DataFrame(values, columns=self.feature_names, index=frame.index)
 
-    def targets(self, frame: pd.DataFrame) -> NDArray[Any]:
-        """The target of every row: text for classes, numbers otherwise."""
+    def targets(self, frame: pd.DataFrame) -> pd.Series:
+        """The target of every row, named: text for classes, numbers otherwise."""
         _need(frame, self.target)
         column = frame[self.target]
-        found: NDArray[Any] = (
-            _as_text(column).to_numpy(dtype=str)
-            if self.classes
-            else _numbers(column).to_numpy(dtype=np.float64)
-        )
-        return found
+        return _as_text(column).astype(object) if self.classes else _numbers(column)
 
     def as_dict(self) -> dict[str, Any]:
         """A form that JSON can hold."""
@@ -162,9 +178,7 @@ def _numbers(column: pd.Series) -> pd.Series:
     try:
         return pd.to_numeric(column).astype(np.float64)
     except (ValueError, TypeError) as error:
-        raise InputError(
-            f"column {column.name!r} must hold numbers, as it did in training: {error}"
-        ) from error
+        raise InputError(f"column {column.name!r} must hold numbers: {error}") from error
 
 
 def _column(column: pd.Series) -> Column:
@@ -172,12 +186,11 @@ def _column(column: pd.Series) -> Column:
     if _is_number(column):
         middle = float(column.median())
         if not math.isfinite(middle):
-            raise InputError(f"column {name!r} has no usable value; leave it out with --ignore {name!r}")
+            raise InputError(f"column {name!r} has no usable value")
         return Column(name, fill=middle)
     categories = tuple(sorted(set(_as_text(column.dropna()))))
     if not 0 < len(categories) <= MOST_CATEGORIES:
         raise InputError(
-            f"column {name!r} is text with {len(categories)} different values (at most {MOST_CATEGORIES} can be used); "
-            f"leave it out with --ignore {name!r}"
+            f"column {name!r} is text with {len(categories)} different values (at most {MOST_CATEGORIES} can be used)"
         )
     return Column(name, categories=categories)

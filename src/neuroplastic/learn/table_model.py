@@ -82,6 +82,6 @@ def usable_rows(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
         raise InputError(f"the target {columns.target!r} must be finite")
     if columns.classes and len(set(targets)) < 2:
         raise InputError(
-            f"the target {columns.target!r} must have at least 2 classes, got {targets[0]!r} alone"
+            f"the target {columns.target!r} must have at least 2 classes, got {targets.iloc[0]!r} alone"
         )
     return known

@@ -18,6 +18,7 @@ from .antecedent import Antecedent, Range, bounded, check_input
 from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
 from .frozen import Frozen, Wish, checked_wish
 from .neurogenesis import Birth, Neurogenesis, Statistics
+from .vocabulary import Vocabulary
 
 # A learned alpha stays away from 1, where its gradient is a difference of equal numbers.
 LEAST_ALPHA = 1.001
@@ -64,6 +65,7 @@ class NeuroFuzzyNetwork(nn.Module):
             raise ConfigError(f"neurogenesis must be a npl.Neurogenesis or None, got {neurogenesis!r}")
         self.selection, self.firing_config, self.neurogenesis = selection, firing, neurogenesis
         self.input_range = input_range
+        self.vocabulary: Vocabulary | None = None
         self.antecedent = Antecedent(
             in_features,
             rules,
@@ -336,6 +338,7 @@ class NeuroFuzzyNetwork(nn.Module):
             "neurogenesis": None if self.neurogenesis is None else asdict(self.neurogenesis),
             "input_range": [low, high],
             "dtype": str(self.centers.dtype).removeprefix("torch."),
+            "vocabulary": None if self.vocabulary is None else self.vocabulary.as_dict(),
         }
 
     @classmethod
@@ -346,8 +349,8 @@ class NeuroFuzzyNetwork(nn.Module):
         kind = BY_NAME[choose("consequent", consequent.pop("kind"), BY_NAME)]
         if "output_range" in consequent:
             consequent["output_range"] = tuple(consequent["output_range"])
-        neurogenesis = fields.pop("neurogenesis")
-        return cls(
+        neurogenesis, vocabulary = fields.pop("neurogenesis"), fields.pop("vocabulary", None)
+        net = cls(
             **{name: fields[name] for name in ("in_features", "out_features", "rules", "terms", "max_terms")},
             selection=Selection(**fields["selection"]),
             firing=Firing(**fields["firing"]),
@@ -356,6 +359,8 @@ class NeuroFuzzyNetwork(nn.Module):
             input_range=tuple(fields["input_range"]),
             dtype=getattr(torch, fields["dtype"]),
         )
+        net.vocabulary = None if vocabulary is None else Vocabulary.from_dict(vocabulary)
+        return net
 
     def extra_repr(self) -> str:
         """One line on the shape of the network."""

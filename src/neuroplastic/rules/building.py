@@ -14,6 +14,7 @@ from ..fuzzy.selection import Selection
 from ..network.consequents import Affine, ConsequentConfig, Constant, Mamdani, MamdaniConsequent
 from ..network.neurogenesis import Neurogenesis
 from ..network.nfn import NeuroFuzzyNetwork
+from ..network.vocabulary import Vocabulary
 from .rule_base import IGNORED, Conclusions, Linear, Numbers, RuleBase, Variable
 
 # How far a chosen premise's logit stands above the others at first: clear, and still within learning's reach.
@@ -63,7 +64,19 @@ def network_of(
         ):
             if parameter is not None and values is not None:
                 parameter.copy_(torch.from_numpy(values.copy()))
+    net.vocabulary = _vocabulary(rules)
     return net
+
+
+def _vocabulary(rules: RuleBase) -> Vocabulary:
+    def words(variable: Variable) -> tuple[str, ...]:
+        return tuple(term.name for term in sorted(variable.terms, key=lambda term: term.center))
+
+    return Vocabulary(
+        tuple(variable.name for variable in rules.inputs),
+        tuple(variable.name for variable in rules.outputs),
+        {variable.name: words(variable) for variable in (*rules.outputs, *rules.inputs) if variable.terms},
+    )
 
 
 def _consequent_config(rules: RuleBase) -> ConsequentConfig:

@@ -12,6 +12,7 @@ from ..errors import ConfigError
 from ..network.consequents import LowRankConsequent, MamdaniConsequent
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
+from ..network.vocabulary import Vocabulary
 from .names import hidden_names, term_names, variable_names
 from .networks import alpha_of, levels_of, numbers
 from .rule_base import IGNORED, Conclusions, Linear, RuleBase, Term, Variable
@@ -30,21 +31,24 @@ def rule_base(
     """The rules of a network as in evaluation, in raw units where scalers are given.
 
     `scaler` made the network's inputs and `output_scaler` its targets: fitted scikit-learn scalers, or pairs
-    (offset, scale). `terms` gives names of your own, by variable, in order of the sets' centres.
+    (offset, scale). `terms` gives names of your own, by variable, in order of the sets' centres. Names that are
+    not given are those the network knows (`net.vocabulary`, of one made of written rules), or x1, x2, ..., y1, ...
     """
     net, *above = levels_of(net)
     if above:
         raise ConfigError("a hierarchy has a rule base per level; use npl.rule_bases(net)")
-    own_names = dict(terms or {})
+    words = _Words(terms, net.vocabulary)
     scaling = Scaling.of(scaler, net.in_features)
+    known = net.vocabulary
+    if known is not None:
+        feature_names = known.features if feature_names is None else feature_names
+        output_names = known.outputs if output_names is None else output_names
     names = variable_names(feature_names, net.in_features, "feature")
-    inputs, premises = _inputs(net, names, scaling, own_names)
+    inputs, premises = _inputs(net, names, scaling, words)
     names = variable_names(output_names, net.out_features, "output")
-    outputs, consequents = _outputs(
-        net, names, scaling, Scaling.of(output_scaler, net.out_features), own_names
-    )
-    if own_names:
-        raise ConfigError(f"terms names variables that do not exist or have no terms: {', '.join(own_names)}")
+    outputs, consequents = _outputs(net, names, scaling, Scaling.of(output_scaler, net.out_features), words)
+    if words.own:
+        raise ConfigError(f"terms names variables that do not exist or have no terms: {', '.join(words.own)}")
     return RuleBase(
         inputs,
         outputs,
@@ -77,7 +81,7 @@ def rule_bases(
         variable_names(feature_names, levels[0].in_features, "feature"),
         *(hidden_names(number, level.out_features) for number, level in enumerate(levels[:-1], start=1)),
     ]
-    own_names = _by_level(terms or {}, inputs)
+    words = _by_level(terms or {}, inputs)
     return tuple(
         rule_base(
             level,
@@ -85,7 +89,7 @@ def rule_bases(
             output_names=output_names if number == last else inputs[number + 1],
             scaler=scaler if number == 0 else None,
             output_scaler=output_scaler if number == last else None,
-            terms=own_names[number],
+            terms=words[number],
         )
         for number, level in enumerate(levels)
     )
@@ -103,7 +107,7 @@ def _by_level(
 
 
 def _inputs(
-    net: NeuroFuzzyNetwork, names: Sequence[str], scaling: Scaling, own_names: dict[str, Sequence[str]]
+    net: NeuroFuzzyNetwork, names: Sequence[str], scaling: Scaling, words: _Words
 ) -> tuple[tuple[Variable, ...], np.ndarray[Any, np.dtype[np.int64]]]:
     """Variables with terms in order of their centres, and premises (U, D) that point into them."""
     centers = scaling.raw(numbers(net.centers).T).T
@@ -114,13 +118,13 @@ def _inputs(
     variables = []
     for attribute, name in enumerate(names):
         order = [int(t) for t in np.argsort(centers[attribute], kind="stable") if exists[attribute, t]]
-        words = _words(name, len(order), own_names)
+        named = words(name, len(order))
         variables.append(
             Variable(
                 name,
                 tuple(
                     Term(word, float(centers[attribute, t]), float(widths[attribute, t]))
-                    for word, t in zip(words, order, strict=True)
+                    for word, t in zip(named, order, strict=True)
                 ),
             )
         )
@@ -129,15 +133,23 @@ def _inputs(
     return tuple(variables), premises
 
 
-def _words(name: str, count: int, own_names: dict[str, Sequence[str]]) -> Sequence[str]:
-    if name not in own_names:
-        return term_names(count)
-    words = own_names.pop(name)
-    if len(words) != count:
-        raise ConfigError(
-            f"terms[{name!r}] must name its {count} sets in order of their centres, got {words!r}"
-        )
-    return words
+class _Words:
+    """Names of a variable's sets: one's own, else those the network knows, else low, medium, high and so on."""
+
+    def __init__(self, own: Mapping[str, Sequence[str]] | None, known: Vocabulary | None) -> None:
+        self.own = dict(own or {})
+        self.known = {} if known is None else known.terms
+
+    def __call__(self, name: str, count: int) -> Sequence[str]:
+        if name not in self.own:
+            words = self.known.get(name, ())
+            return words if len(words) == count else term_names(count)
+        given = self.own.pop(name)
+        if len(given) != count:
+            raise ConfigError(
+                f"terms[{name!r}] must name its {count} sets in order of their centres, got {given!r}"
+            )
+        return given
 
 
 def _outputs(
@@ -145,11 +157,11 @@ def _outputs(
     names: Sequence[str],
     scaling: Scaling,
     output: Scaling,
-    own_names: dict[str, Sequence[str]],
+    words: _Words,
 ) -> tuple[tuple[Variable, ...], Linear | Conclusions]:
     part = net.consequent
     if isinstance(part, MamdaniConsequent):
-        return _conclusions(part, names, output, own_names)
+        return _conclusions(part, names, output, words)
     variables = tuple(Variable(name) for name in names)
     # Firing levels sum to 1, so a scaled output is the same mixture of scaled consequents.
     bias = output.raw(numbers(net.bias))
@@ -163,7 +175,7 @@ def _outputs(
 
 
 def _conclusions(
-    part: MamdaniConsequent, names: Sequence[str], output: Scaling, own_names: dict[str, Sequence[str]]
+    part: MamdaniConsequent, names: Sequence[str], output: Scaling, words: _Words
 ) -> tuple[tuple[Variable, ...], Conclusions]:
     centers = output.raw(numbers(part.output_centers).T).T
     widths = numbers(part.output_widths) * output.scale[:, None]
@@ -174,7 +186,7 @@ def _conclusions(
             name,
             tuple(
                 Term(word, float(centers[o, t]), float(widths[o, t]))
-                for word, t in zip(_words(name, order.shape[1], own_names), order[o].tolist(), strict=True)
+                for word, t in zip(words(name, order.shape[1]), order[o].tolist(), strict=True)
             ),
         )
         for o, name in enumerate(names)

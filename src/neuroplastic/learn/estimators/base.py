@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,10 @@ from .start import first_terms, place_first_rules, place_first_sets, sharpen, st
 from .training import Plan, Tensors, optimizer_for, step, train
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ...rules.explanations.explanation import Explanation
+    from ...rules.simplification.report import SimplificationReport
 
 # Fewer rows than this are all trained on, for how long is chosen by cross-validation: a tenth of them would say too
 # little about when to stop. Still fewer rows say nothing about it either way.
@@ -59,6 +63,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         terms: int | str = "auto",
         max_terms: int | None = None,
         entmax_alpha: float = 1.0,
+        layer_norm: bool = True,
         growth: float | None = 0.05,
         ridge: float = 1.0,
         shrinkage: float = 1.0,
@@ -76,6 +81,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         self.terms = terms
         self.max_terms = max_terms
         self.entmax_alpha = entmax_alpha
+        self.layer_norm = layer_norm
         self.growth = growth
         self.ridge = ridge
         self.shrinkage = shrinkage
@@ -105,6 +111,9 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
     def _output_names(self) -> list[str]:
         """Names of the outputs in rules and explanations."""
         raise NotImplementedError
+
+    def _read_names(self, y: Any) -> None:
+        """Take over names that the targets bring along."""
 
     def _output_scaler(self) -> tuple[Numbers, Numbers] | None:
         """Offset and scale of the targets; None where they are not scaled."""
@@ -200,6 +209,8 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool) -> Rows:
         """The data checked and merged, in raw units."""
+        if first:
+            self._read_names(y)
         X, y = validate_data(
             self,
             X,
@@ -229,7 +240,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
                 terms=1,
                 max_terms=room,
                 selection=Selection(estimator="ste"),
-                firing=Firing(alpha=self.entmax_alpha),
+                firing=Firing(alpha=self.entmax_alpha, layer_norm=bool(self.layer_norm)),
                 consequent=Affine(init="zeros"),
                 neurogenesis=self._neurogenesis(len(rows)),
             )
@@ -315,6 +326,21 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "network_")
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return explain(self.network_, X, **self._names_and_scales())
+
+    def simplify(self, X: Any, tolerance: float) -> tuple[Self, SimplificationReport]:
+        """A copy with fewer rules, sets and premises, and a report of what that changes; see `npl.simplify`.
+
+        `tolerance` is the largest change of an output on the rows X (N, D), in standard deviations of that output.
+        """
+        from ...rules.simplification.simplifying import simplify
+
+        check_is_fitted(self, "network_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        made = simplify(self.network_, torch.from_numpy((X - self.offset_) / self.scale_), tolerance)
+        assert isinstance(made.network, NeuroFuzzyNetwork)
+        simpler = copy.deepcopy(self)
+        simpler.network_ = made.network.eval()
+        return simpler, made.report
 
     def _names_and_scales(self) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ...errors import InputError
 from .base import NeuroFuzzyEstimator
+from .naming import readable
 from .rows import Numbers, Rows, location_and_scale
 from .start import ridge_solution
 
@@ -27,6 +28,7 @@ class NeuroFuzzyRegressor(RegressorMixin, NeuroFuzzyEstimator):  # type: ignore[
 
     _labels = False
     n_outputs_: int
+    target_names_: list[str] | None = None
 
     def _check_targets(self, y: Any, *, first: bool) -> Numbers:
         y = np.asarray(y, dtype=np.float64)
@@ -45,7 +47,14 @@ class NeuroFuzzyRegressor(RegressorMixin, NeuroFuzzyEstimator):  # type: ignore[
         return int(self.n_outputs_)
 
     def _output_names(self) -> list[str]:
+        if self.target_names_ is not None:
+            return readable(self.target_names_)
         return ["y"] if self.n_outputs_ == 1 else [f"y{number}" for number in range(1, self.n_outputs_ + 1)]
+
+    def _read_names(self, y: Any) -> None:
+        """A pandas target brings its name, or its columns' names."""
+        names = [y.name] if getattr(y, "name", None) is not None else getattr(y, "columns", None)
+        self.target_names_ = None if names is None else [str(name) for name in names]
 
     def _learn_scale(self, y: Numbers, weight: Numbers) -> None:
         self.target_offset_, self.target_scale_ = location_and_scale(y, weight)

@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 
+from ...fuzzy.membership import raw_from_widths
 from ...network.antecedent import CROSSING
 from ...network.nfn import NeuroFuzzyNetwork
 from .rows import Numbers, Rows, quantiles
@@ -72,13 +73,17 @@ def sharpen(net: NeuroFuzzyNetwork, rows: Rows) -> None:
     """Set the gain of the layer norm so that a third of the rules share the decision of a row, by bisection.
 
     Standardised log-firings say nothing about how far apart rules are: in few columns rules would be too blurred.
+    Without a layer norm the widths are set, all by one factor: in many columns rules would be too sharp.
     """
     x = torch.from_numpy(rows.x[:: max(1, len(rows) // 1000)]).to(net.centers)
-    least, most = 0.25, 16.0
-    assert net.kappa is not None
-    for _ in range(8):
+    least, most = (0.25, 16.0) if net.kappa is not None else (1e-4, 16.0)
+    widths = net.widths.detach().clone()
+    for _ in range(8 if net.kappa is not None else 16):
         middle = (least * most) ** 0.5
-        net.kappa.fill_(middle)
+        if net.kappa is not None:
+            net.kappa.fill_(middle)
+        else:
+            net.antecedent.raw_widths.copy_(raw_from_widths(widths / middle**0.5))
         if float((1 / net.firing(x).square().sum(dim=1)).mean()) > SHARING * net.rules:
             least = middle
         else:

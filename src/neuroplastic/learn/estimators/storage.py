@@ -20,7 +20,7 @@ from .training import History
 
 _NETWORK, _ARRAY = "network.", "estimator."
 _ARRAYS = ("offset_", "scale_", "target_offset_", "target_scale_")
-_PLAIN = ("n_features_in_", "n_iter_", "n_outputs_", "_one_dimensional")
+_PLAIN = ("n_features_in_", "n_iter_", "n_outputs_", "_one_dimensional", "target_names_")
 
 
 def _parts(estimator: NeuroFuzzyEstimator) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -45,6 +45,7 @@ def network_from(draft: Draft, net: NeuroFuzzyNetwork) -> NeuroFuzzyNetwork:
             rules=draft.is_frozen().nonzero().squeeze(1).tolist(),
             sets=zip(sets[0].tolist(), new_slot[sets].tolist(), strict=True),
         )
+    result.vocabulary = net.vocabulary
     return result.train(net.training)
 
 

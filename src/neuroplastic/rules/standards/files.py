@@ -6,12 +6,14 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
+from ...errors import ConfigError
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
 from ..building import network_of
 from ..reading import rule_base
-from ..rule_base import RuleBase
+from ..rule_base import Numbers, RuleBase
 from .errors import FileFormatError, StandardError
 from .fcl import to_fcl
 from .fcl_reading import from_fcl
@@ -29,25 +31,59 @@ _WRITERS: dict[str, Callable[[RuleBase], str]] = {
 }
 
 
-def export(source: NeuroFuzzyNetwork | Hierarchy | RuleBase, path: str | os.PathLike[str]) -> None:
-    """Write a network or a rule base to `.fml` or `.xml` (IEEE 1855), `.fcl` (IEC 61131-7), `.fis` or `.onnx`.
+class FittedEstimator(Protocol):
+    """What is asked of an estimator: its network, and how columns are scaled for it."""
+
+    network_: NeuroFuzzyNetwork
+    offset_: Numbers
+    scale_: Numbers
+
+    @property
+    def rules_(self) -> RuleBase:
+        """The rules in raw units."""
+
+
+def export(
+    source: NeuroFuzzyNetwork | Hierarchy | RuleBase | FittedEstimator, path: str | os.PathLike[str]
+) -> None:
+    """Write rules to `.fml` or `.xml` (IEEE 1855), `.fcl` (IEC 61131-7), `.fis` or `.onnx`.
 
     What a format cannot express is refused with a NotExpressibleError that names the option; nothing is written
-    then. For names and raw units, export `npl.rule_base(net, feature_names=..., scaler=...)`.
+    then. A network is written in the units that it sees; for names and raw units export
+    `npl.rule_base(net, feature_names=..., scaler=...)`. A fitted estimator is written in raw units; its ONNX graph
+    takes single precision and gives the scores of the classes, or the predicted numbers.
     """
     target = Path(path)
     extension = target.suffix.lower()
     if extension == ".onnx":
         from .onnx_export import to_onnx
 
-        to_onnx(network_of(source) if isinstance(source, RuleBase) else source, target)
+        if isinstance(source, RuleBase):
+            to_onnx(network_of(source), target)
+        elif isinstance(source, NeuroFuzzyNetwork | Hierarchy):
+            to_onnx(source, target)
+        else:
+            net, stretch = _fitted(source).network_, getattr(source, "target_scale_", None)
+            outer = None if stretch is None else (getattr(source, "target_offset_", 0.0), stretch)
+            scaler = (source.offset_, source.scale_)
+            to_onnx(net, target, scaler=scaler, output_scaler=outer, double=False)
         return
     if extension not in _WRITERS:
         raise StandardError(
             f"the extension of {target.name!r} must be one of {', '.join(_WRITERS)}, .onnx, got {extension!r}"
         )
-    rules = source if isinstance(source, RuleBase) else rule_base(source)
+    if isinstance(source, NeuroFuzzyNetwork | Hierarchy):
+        source = rule_base(source)
+    rules = source if isinstance(source, RuleBase) else _fitted(source).rules_
     write_whole(target, _WRITERS[extension](rules).encode())
+
+
+def _fitted(source: FittedEstimator) -> FittedEstimator:
+    if not hasattr(source, "network_"):
+        raise ConfigError(
+            f"export takes a network, a rule base or a fitted estimator, got {type(source).__name__}; fit it first"
+        )
+    return source
 
 
 def write_whole(target: Path, content: bytes) -> None:

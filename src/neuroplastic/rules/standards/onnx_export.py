@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from ...network.consequents import LowRankConsequent, MamdaniConsequent
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
 from ..networks import alpha_of, levels_of, numbers
+from ..scaling import Scaling
 from .files import write_whole
 from .onnx_graph import Graph, checked_bytes
 
@@ -26,18 +28,35 @@ from .onnx_graph import Graph, checked_bytes
 _HALVINGS = 50
 
 
-def to_onnx(net: NeuroFuzzyNetwork | Hierarchy, path: str | os.PathLike[str]) -> None:
+def to_onnx(
+    net: NeuroFuzzyNetwork | Hierarchy,
+    path: str | os.PathLike[str],
+    *,
+    scaler: Any = None,
+    output_scaler: Any = None,
+    double: bool | None = None,
+) -> None:
     """Write the network as in evaluation mode: input `x` (batch, inputs), output `y` (batch, outputs).
 
-    Opset 17, single precision (double for a double network), all firing options and consequents. Grown networks
-    carry their present sets. Unlike the network, the graph does not refuse inputs that are not finite.
+    With `scaler` and `output_scaler` (see `rule_base`) the graph takes and gives raw units. Opset 17, in the
+    network's precision unless `double` says otherwise, all firing options and consequents. Grown networks carry
+    their present sets. Unlike the network, the graph does not refuse inputs that are not finite.
     """
     levels = levels_of(net)
-    kind = np.float64 if levels[0].centers.dtype == torch.float64 else np.float32
-    graph = Graph(np.dtype(kind))
+    if double is None:
+        double = levels[0].centers.dtype == torch.float64
+    graph = Graph(np.dtype(np.float64 if double else np.float32))
     value = "x"
+    if scaler is not None:
+        inner = Scaling.of(scaler, levels[0].in_features)
+        moved = graph.node("Sub", graph.wide(value), graph.constant(inner.offset, wide=True))
+        value = graph.narrow(graph.node("Div", moved, graph.constant(inner.scale, wide=True)))
     for level in levels:
         value = _level(graph, level, value)
+    if output_scaler is not None:
+        outer = Scaling.of(output_scaler, levels[-1].out_features)
+        stretched = graph.node("Mul", graph.wide(value), graph.constant(outer.scale, wide=True))
+        value = graph.narrow(graph.node("Add", stretched, graph.constant(outer.offset, wide=True)))
     content = checked_bytes(graph, value, levels[0].in_features, levels[-1].out_features)
     write_whole(Path(path), content)
 
