@@ -138,6 +138,23 @@ def print_targets(
         print(f"{'- ' if markdown else '  '}{claim}: {figure} ({'met' if met else 'MISSED'})")
 
 
+def print_overall(
+    groups: Sequence[tuple[Sequence[str], np.ndarray, Sequence[str]]], *, markdown: bool
+) -> None:
+    """Mean rank over the tables of both kinds, for the methods that have an estimator for both."""
+    common = [method for method in groups[0][2] if all(method in methods for _, _, methods in groups)]
+    ranks: dict[str, list[float]] = {method: [] for method in common}
+    for _, scores, methods in groups:
+        places = [methods.index(method) for method in common]
+        for row in scores[:, places]:
+            for method, rank in zip(common, rankdata(-np.round(row, 6)), strict=True):
+                ranks[method].append(float(rank))
+    count = len(ranks[common[0]])
+    print(f"\nmean rank over all {count} tables, among the {len(common)} methods that do both\n")
+    for method in sorted(common, key=lambda name: np.mean(ranks[name])):
+        print(f"{'- ' if markdown else '  '}{method}: {np.mean(ranks[method]):.2f}")
+
+
 def timing(rounds: int = 3) -> None:
     """Fit times of ours and highFIS's in turns, best of `rounds`, on one fold of digits and of satimage."""
     peers = [name for name in CLASSIFIERS if name.startswith("highFIS")]
@@ -177,6 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with threadpool_limits(1):
             run(only=options.table, methods=options.method)
     results = read()
+    groups: list[tuple[Sequence[str], np.ndarray, Sequence[str]]] = []
     for tables, all_methods, what in (
         (CLASSIFICATION, list(CLASSIFIERS), "accuracy in per cent"),
         (REGRESSION, list(REGRESSORS), "R^2"),
@@ -190,11 +208,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if absent:
             print(f"\nnot measured in full, so left out: {', '.join(absent)}")
         if names:
+            groups.append((names, scores, methods))
             print(f"\n{what}, mean of {FOLDS} folds\n")
             per_cent = tables is CLASSIFICATION
             print_table(names, scores, methods, markdown=options.markdown, per_cent=per_cent)
             if per_cent:
                 print_targets(names, scores, methods, markdown=options.markdown)
+    if len(groups) == 2:
+        print_overall(groups, markdown=options.markdown)
 
 
 if __name__ == "__main__":
