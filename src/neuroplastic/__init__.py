@@ -6,34 +6,34 @@
 is an ordinary PyTorch module. See the README for the rest.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .errors import CapacityWarning, ConfigError, InputError, MissingPackageError, NeuroplasticError
-from .fuzzy.firing import Firing
-from .fuzzy.selection import Selection
-from .network.consequents import Affine, Constant, LowRank, Mamdani
-from .network.hierarchy import Hierarchy
-from .network.neurogenesis import Birth, Neurogenesis
-from .network.nfn import NeuroFuzzyNetwork
-from .network.storage import StorageError, load, save
-from .network.storage import register as _register
-from .rules.building import network_of
-from .rules.explanations.explaining import Explainer, explain
-from .rules.explanations.explanation import Explanation
-from .rules.json_form import RuleJSONError
-from .rules.measures.readability import Readability, readabilities, readability
-from .rules.measures.stability import Stability, rule_stability
-from .rules.reading import rule_base, rule_bases
-from .rules.rule_base import RuleBase, Term, Variable
-from .rules.simplification.report import SimplificationReport, Simplified
-from .rules.simplification.simplifying import simplify
-from .rules.standards import StandardError, export, import_rules
-from .rules.text.experts import from_rules
-from .rules.text.tokens import RuleSyntaxError
 
 if TYPE_CHECKING:
+    from .fuzzy.firing import Firing
+    from .fuzzy.selection import Selection
     from .learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
+    from .network.consequents import Affine, Constant, LowRank, Mamdani
+    from .network.hierarchy import Hierarchy
+    from .network.neurogenesis import Birth, Neurogenesis
+    from .network.nfn import NeuroFuzzyNetwork
+    from .network.storage import StorageError, load, save
+    from .rules.building import network_of
+    from .rules.explanations.explaining import Explainer, explain
+    from .rules.explanations.explanation import Explanation
+    from .rules.json_form import RuleJSONError
+    from .rules.measures.readability import Readability, readabilities, readability
+    from .rules.measures.stability import Stability, rule_stability
+    from .rules.reading import rule_base, rule_bases
+    from .rules.rule_base import RuleBase, Term, Variable
+    from .rules.simplification.report import SimplificationReport, Simplified
+    from .rules.simplification.simplifying import simplify
+    from .rules.standards import StandardError, export, import_rules
+    from .rules.text.experts import from_rules
+    from .rules.text.tokens import RuleSyntaxError
 
 __version__ = "0.1.0"
 
@@ -83,19 +83,45 @@ __all__ = [
     "simplify",
 ]
 
-# These need an optional package, so they are imported when they are first asked for.
-_LATE = {
-    "NeuroFuzzyClassifier": "learn.estimators",
-    "NeuroFuzzyRegressor": "learn.estimators",
+# Where the public names are defined. They are imported when they are first asked for: some need an optional
+# package, and what needs none of them, such as `neuroplastic --help`, should not wait for torch.
+_HOMES = {
+    "fuzzy.firing": "Firing",
+    "fuzzy.selection": "Selection",
+    "learn.estimators": "NeuroFuzzyClassifier NeuroFuzzyRegressor",
+    "network.consequents": "Affine Constant LowRank Mamdani",
+    "network.hierarchy": "Hierarchy",
+    "network.neurogenesis": "Birth Neurogenesis",
+    "network.nfn": "NeuroFuzzyNetwork",
+    "network.storage": "StorageError load save",
+    "rules.building": "network_of",
+    "rules.explanations.explaining": "Explainer explain",
+    "rules.explanations.explanation": "Explanation",
+    "rules.json_form": "RuleJSONError",
+    "rules.measures.readability": "Readability readabilities readability",
+    "rules.measures.stability": "Stability rule_stability",
+    "rules.reading": "rule_base rule_bases",
+    "rules.rule_base": "RuleBase Term Variable",
+    "rules.simplification.report": "SimplificationReport Simplified",
+    "rules.simplification.simplifying": "simplify",
+    "rules.standards": "StandardError export import_rules",
+    "rules.text.experts": "from_rules",
+    "rules.text.tokens": "RuleSyntaxError",
 }
-for _name in ("NeuroFuzzyClassifier", "NeuroFuzzyRegressor"):
-    _register(_name, f"{__name__}.learn.estimators.storage")
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+_PACKAGES = ("fuzzy", "network", "rules")
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_LATE[name]}", __name__), name)
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name not in _HOME:
+        # With name and object, Python itself adds "did you mean".
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+        )
+    found = globals()[name] = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -23,6 +23,7 @@ from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
 from .frozen import Frozen, Wish
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
+from .untraced import untraced
 
 Range = tuple[float, float] | tuple[Sequence[float], Sequence[float]]
 
@@ -112,7 +113,7 @@ class Antecedent(nn.Module):
             self._advance(x.detach())
         return self.log_firing(x)
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @untraced
     def _advance(self, x: Tensor) -> None:
         self.passes += 1
         if self.neurogenesis is not None:
@@ -156,7 +157,7 @@ class Antecedent(nn.Module):
         """Number of the noise draw in force: one draw serves `noise_hold` passes."""
         return max(self.passes - 1, 0) // self.selection.noise_hold
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @untraced
     def noise(self) -> Tensor | None:
         """The Gumbel noise in force, (T, D, U), or None where there is none (evaluation, STE)."""
         if not self.training or self.selection.estimator == "ste":
@@ -178,7 +179,7 @@ class Antecedent(nn.Module):
             self._seed = written, int(self.noise_seed)
         return self._seed[1]
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @untraced
     def _settled(self) -> Chosen:
         """The choice of evaluation, made once and kept until a parameter changes."""
         key = self._fingerprint()

@@ -14,6 +14,7 @@ from ..fuzzy.membership import raw_from_widths, widths_from_raw
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, hard_choice, straight_through
 from .antecedent import CROSSING
+from .untraced import untraced
 
 _STARTS = ("normal", "zeros")
 
@@ -165,7 +166,7 @@ class MamdaniConsequent(Consequent):
         """The output set each rule concludes, (U, O), as in evaluation."""
         return hard_choice(self.conclusion_logits.detach(), None, None).t().contiguous()
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @untraced
     def conclusion_noise(self, draw: int) -> Tensor | None:
         """The Gumbel noise in force, (V, O, U), or None where there is none (evaluation, STE)."""
         if not self.training or self.selection.estimator == "ste":

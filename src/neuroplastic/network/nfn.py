@@ -18,6 +18,7 @@ from .antecedent import Antecedent, Range, bounded, check_input
 from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
 from .frozen import Frozen, Wish, checked_wish
 from .neurogenesis import Birth, Neurogenesis, Statistics
+from .untraced import untraced
 from .vocabulary import Vocabulary
 
 # A learned alpha stays away from 1, where its gradient is a difference of equal numbers.
@@ -172,7 +173,7 @@ class NeuroFuzzyNetwork(nn.Module):
         wish = self.antecedent.wish
         self.antecedent.frozen = Frozen(self, wish) if any(wish) else None
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @untraced
     def _restore(self) -> None:
         """Undo what an optimizer did to frozen entries."""
         if self.antecedent.frozen is not None:

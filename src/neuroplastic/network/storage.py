@@ -43,12 +43,15 @@ def _of_network(kind: type[NeuroFuzzyNetwork] | type[Hierarchy]) -> Kind:
 _KINDS: dict[str, Kind | str] = {
     "NeuroFuzzyNetwork": _of_network(NeuroFuzzyNetwork),
     "Hierarchy": _of_network(Hierarchy),
+    "NeuroFuzzyClassifier": "neuroplastic.learn.estimators.storage",
+    "NeuroFuzzyRegressor": "neuroplastic.learn.estimators.storage",
 }
-"""By class name; a string is the module that registers the kind when it is imported."""
+"""By class name. A string is the module that registers the kind when it is imported: it lies on a higher floor and
+needs an optional package, so it is not imported before such an object or file is met."""
 
 
-def register(name: str, kind: Kind | str) -> None:
-    """Let `save` and `load` know a further class, or the module that will make it known."""
+def register(name: str, kind: Kind) -> None:
+    """Let `save` and `load` know a further class."""
     _KINDS[name] = kind
 
 

@@ -1,0 +1,43 @@
+"""What importing the package brings along, and what it must not."""
+
+import json
+import subprocess
+import sys
+
+import neuroplastic as npl
+
+NAMES = "import sys, neuroplastic as npl; [getattr(npl, name) for name in npl.__all__ if name not in {late}]"
+PASS = (
+    "import torch; net = npl.NeuroFuzzyNetwork(4, 3, 8); net(torch.rand(5, 4)); net.eval()(torch.rand(5, 4))"
+)
+LATE = ["NeuroFuzzyClassifier", "NeuroFuzzyRegressor"]
+
+
+def modules_after(code: str) -> set[str]:
+    """What a new Python has imported once it has run the code."""
+    show = "; import json, sys; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code + show], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_every_public_name_is_found_and_listed():
+    for name in npl.__all__:
+        assert getattr(npl, name) is not None
+    assert set(npl.__all__) <= set(dir(npl))
+
+
+def test_import_waits_for_nothing_heavy():
+    heavy = {"torch", "numpy", "sklearn", "pandas", "matplotlib"}
+    assert not heavy & modules_after("import neuroplastic")
+
+
+def test_networks_need_neither_the_compiler_nor_optional_packages():
+    brought = modules_after(f"{NAMES.format(late=LATE)}; {PASS}")
+    assert not {"torch._dynamo", "sklearn", "pandas", "matplotlib", "onnx", "captum", "optuna"} & brought
+
+
+def test_saved_estimator_is_loaded_where_only_storage_was_imported(tmp_path):
+    model = npl.NeuroFuzzyRegressor(rules=2, max_updates=1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    npl.save(model, tmp_path / "model.safetensors")
+    code = f"from neuroplastic.network.storage import load; load({str(tmp_path / 'model.safetensors')!r})"
+    assert "neuroplastic.learn.estimators.regressor" in modules_after(code)
