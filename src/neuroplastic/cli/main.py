@@ -2,66 +2,77 @@
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import MissingPackageError, NeuroplasticError
-from . import report, rules, table
+from ..errors import NeuroplasticError
+from . import game, report, rules, study, table
+from .arguments import Arguments
 
-# Commands whose modules need the game; where it is not installed, the others still work.
-_GAME = {"train": ("train",), "play": ("evaluate", "record", "runs"), "study": ("study",)}
+# Packages of an extra that some command imports only as it runs.
+_EXTRAS = {
+    "captum": "rules",
+    "defusedxml": "rules",
+    "jinja2": "table",
+    "matplotlib": "rules",
+    "onnx": "rules",
+    "pandas": "table",
+    "pingouin": "study",
+    "scipy": "study",
+    "sklearn": "table",
+}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The whole command line."""
-    root = argparse.ArgumentParser(
+    root = Arguments(
         prog="neuroplastic",
         description="Neuro-fuzzy networks that learn their rules and grow their fuzzy sets while they train.",
+        epilog="neuroplastic COMMAND --help says more about a command.",
     )
     root.add_argument("--version", action="version", version=f"neuroplastic {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module, names in _GAME.items():
-        try:
-            import_module(f".{module}", __package__).add_to(commands)
-        except MissingPackageError as error:
-            for name in names:
-                commands.add_parser(name, help=f"not available: {error}").set_defaults(run=_missing(error))
-    for present in (table, rules, report):
-        present.add_to(commands)
+    for module in (table, rules, game, study, report):
+        module.add_to(commands)
     return root
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit code. A user's mistake prints one line, not a traceback."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
-    root = parser()
-    options, rest = root.parse_known_args(arguments)
-    if options.command == "train":
-        options.fields = rest
-    elif rest and not hasattr(options.run, "missing"):
-        root.error(f"unknown arguments: {' '.join(rest)}")
     try:
+        options, rest = parser().parse_known_args(sys.argv[1:] if arguments is None else arguments)
+        if options.parser.takes_fields:
+            options.fields = rest
+        else:
+            options.parser.check_unknown(rest)
         code: int = options.run(options)
     except NeuroplasticError as error:
-        print(f"neuroplastic: {error}", file=sys.stderr)
-        return 2
+        return _complain(str(error))
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package not in _EXTRAS:
+            raise
+        return _complain(f"this needs {package}: pip install 'neuroplastic[{_EXTRAS[package]}]'")
     except BrokenPipeError:
+        # Whoever read the output has gone; what is left of it must not be written at the end either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _complain(f"{error.filename}: {error.strerror}")
+    except KeyboardInterrupt:
+        return _complain("stopped", 130)
     return code
 
 
-def _missing(error: MissingPackageError) -> Callable[[argparse.Namespace], int]:
-    """What a command does whose packages are not installed: say so."""
-
-    def run(_: argparse.Namespace) -> int:
-        raise error
-
-    run.missing = True  # type: ignore[attr-defined]
-    return run
+def _complain(message: str, code: int = 2) -> int:
+    print(f"neuroplastic: {' '.join(line.strip() for line in message.splitlines())}", file=sys.stderr)
+    return code
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

@@ -10,7 +10,6 @@ import torch
 from tqdm import tqdm
 
 from .. import doom
-from ..errors import at_least
 from ..network.dueling import DuelingNetwork
 from ..study.agent import build_agent
 from ..study.configuration import RunConfig
@@ -18,29 +17,6 @@ from ..study.decision import explain_decision
 from ..study.recording import record_episode
 from ..study.run_folder import RunFolder, run_folders
 from ..study.trial import EVALUATION_SEED, summarise
-
-
-def add_to(commands: Any) -> None:
-    """Add the commands to the parser."""
-    evaluate = commands.add_parser("evaluate", help="play greedy episodes with a run's network")
-    record = commands.add_parser("record", help="film one episode as an mp4")
-    for command in (evaluate, record):
-        command.add_argument("folder", metavar="RUN", help="a run folder, or its name under runs/")
-        command.add_argument(
-            "--which", choices=("best", "last"), default="best", help="epoch (default: best)"
-        )
-        command.add_argument("--seed", type=int, default=EVALUATION_SEED, help="of the episodes (default: 0)")
-    evaluate.add_argument("--episodes", type=int, default=25, help="how many (default: 25)")
-    evaluate.set_defaults(run=run_evaluate)
-    record.add_argument("--episode", type=int, default=0, help="which evaluation episode (default: 0)")
-    record.add_argument("--out", metavar="FILE", help="where the film goes (default: RUN/episode-K.mp4)")
-    record.add_argument("--explain", action="store_true", help="also print the rules behind one decision")
-    record.set_defaults(run=run_record)
-    runs = commands.add_parser("runs", help="a table of runs")
-    runs.add_argument(
-        "--runs", default="runs", metavar="FOLDER", help="where run folders lie (default: runs)"
-    )
-    runs.set_defaults(run=run_list)
 
 
 def load_agent(folder: RunFolder, which: str) -> tuple[RunConfig, DuelingNetwork]:
@@ -51,9 +27,13 @@ def load_agent(folder: RunFolder, which: str) -> tuple[RunConfig, DuelingNetwork
     return config, network.eval()
 
 
+def _seed(options: argparse.Namespace) -> int:
+    """Of the episodes: those of the evaluation in training, where none is given."""
+    return EVALUATION_SEED if options.seed is None else int(options.seed)
+
+
 def run_evaluate(options: argparse.Namespace) -> int:
     """Play and print mean, spread and range."""
-    at_least("--episodes", options.episodes, 1)
     config, network = load_agent(RunFolder.open(options.folder), options.which)
     protocol = config.protocol
 
@@ -69,7 +49,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
             scenario=config.scenario,
             picture=protocol.picture,
             frame_skip=protocol.frame_skip,
-            seed=options.seed,
+            seed=_seed(options),
             games=protocol.games,
             on_episode=lambda _, __: bar.update() and None,
         )
@@ -85,10 +65,9 @@ def run_evaluate(options: argparse.Namespace) -> int:
 def run_record(options: argparse.Namespace) -> int:
     """Film an episode."""
     folder = RunFolder.open(options.folder)
-    at_least("--episode", options.episode, 0)
     config, network = load_agent(folder, options.which)
     out = options.out or folder.path / f"episode-{options.episode}.mp4"
-    episode = record_episode(config, network, out, episode=options.episode, seed=options.seed)
+    episode = record_episode(config, network, out, episode=options.episode, seed=_seed(options))
     print(f"{out}: {episode.decisions} decisions, score {episode.score:.4g}")
     if options.explain and config.agent == "nfn":
         print(explain_decision(config, network, episode.pictures[len(episode.pictures) // 2]))

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError, InputError, at_least, choose
-from ..network.storage import load
+from ..errors import ConfigError, InputError, choose
+from .arguments import whole
 
 if TYPE_CHECKING:
     from ..rules.rule_base import RuleBase
@@ -44,10 +44,12 @@ def add_to(commands: Any) -> None:
     )
     rules.set_defaults(run=run_rules)
     explain.add_argument("data", nargs="?", metavar="FILE", help="rows to explain, for a model or a network")
-    explain.add_argument("--row", type=int, default=1, help="which row of FILE, from 1 (default: 1)")
-    explain.add_argument("--episode", type=int, default=0, help="of a run: evaluation episode (default: 0)")
+    explain.add_argument("--row", type=whole(1), default=1, help="which row of FILE, from 1 (default: 1)")
     explain.add_argument(
-        "--decision", type=int, default=None, help="of a run: which decision (default: the middle one)"
+        "--episode", type=whole(0), default=0, help="of a run: evaluation episode (default: 0)"
+    )
+    explain.add_argument(
+        "--decision", type=whole(0), default=None, help="of a run: which decision (default: the middle one)"
     )
     explain.add_argument("--picture", metavar="FILE", help="also draw it (.png, .svg or .pdf)")
     explain.set_defaults(run=run_explain)
@@ -119,6 +121,8 @@ def _opened(options: argparse.Namespace) -> tuple[str, Any]:
     """What kind of thing the source is, and the thing."""
     path = Path(options.source)
     if path.is_file():
+        from ..network.storage import load
+
         return "network", load(path)
     # The file of a TableModel, by name: to ask that class would need scikit-learn for a run, too.
     if (path / "columns.json").is_file():
@@ -136,8 +140,6 @@ def _opened(options: argparse.Namespace) -> tuple[str, Any]:
 
 def run_explain(options: argparse.Namespace) -> int:
     """Explain one row, or one decision."""
-    at_least("--row", options.row, 1)
-    at_least("--episode", options.episode, 0)
     kind, source = _opened(options)
     figure: Any = None
     if kind == "run":

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..doom.scenarios import scenario
-from ..errors import ConfigError, at_least, choose
+from ..errors import ConfigError, MissingPackageError
+from .arguments import installed, whole
 
 if TYPE_CHECKING:
     import optuna
@@ -41,7 +40,7 @@ def add_to(commands: Any) -> None:
         command.add_argument("name", metavar="STUDY", help="name of the study, such as BP-dnn")
     export.add_argument("--preset", metavar="FILE.json", help="for `neuroplastic train --preset FILE.json`")
     export.add_argument("--csv", metavar="FILE.csv", help="a row per finished trial")
-    export.add_argument("--trial", type=int, help="which trial becomes the preset (default: the best)")
+    export.add_argument("--trial", type=whole(0), help="which trial becomes the preset (default: the best)")
     for command, action in ((status, run_status), (best, run_best), (export, run_export)):
         _add_storage(command)
         command.set_defaults(run=action)
@@ -64,13 +63,19 @@ def _add_run(actions: Any) -> None:
         "PostgreSQL storage any number of machines may run the same command at once.",
     )
     run.add_argument("--task", required=True, help="BP, BR, PP, HTL, DTC, TC or GH")
-    run.add_argument("--agent", required=True, help="dnn (plain network) or nfn (neuro-fuzzy)")
-    run.add_argument("--trials", type=int, default=720, help="finished trials wanted (default: 720)")
-    run.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="default: one per core")
+    run.add_argument(
+        "--agent",
+        required=True,
+        choices=("dnn", "nfn"),
+        metavar="AGENT",
+        help="dnn (plain network) or nfn (neuro-fuzzy)",
+    )
+    run.add_argument("--trials", type=whole(1), default=720, help="finished trials wanted (default: 720)")
+    run.add_argument("--workers", type=whole(1), default=os.cpu_count() or 1, help="default: one per core")
     run.add_argument("--name", help="of the study (default: TASK-AGENT)")
     _add_storage(run)
     for name, (default, text) in _SETTINGS.items():
-        kind = type(default)
+        kind = whole() if isinstance(default, int) else str
         run.add_argument(
             f"--{name.replace('_', '-')}", type=kind, default=default, help=f"{text} (default: {default})"
         )
@@ -82,9 +87,15 @@ def _add_run(actions: Any) -> None:
     )
     run.add_argument("--runs", default="runs/studies", metavar="FOLDER", help="where trials keep checkpoints")
     run.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    run.add_argument("--threads", type=int, default=1, help="threads of each worker (default: 1)")
-    run.add_argument("--retries", type=int, default=3, help="of a trial whose worker died (default: 3)")
-    run.add_argument("--engine", default="processes", help="processes (default) or ray")
+    run.add_argument("--threads", type=whole(1), default=1, help="threads of each worker (default: 1)")
+    run.add_argument("--retries", type=whole(0), default=3, help="of a trial whose worker died (default: 3)")
+    run.add_argument(
+        "--engine",
+        default="processes",
+        choices=("processes", "ray"),
+        metavar="ENGINE",
+        help="processes (default) or ray",
+    )
     run.add_argument("--ray-address", metavar="HOST:PORT", help="of a Ray cluster (default: the running one)")
     run.add_argument("--objective", help=argparse.SUPPRESS)
     run.add_argument("--witness", default="", help=argparse.SUPPRESS)
@@ -93,23 +104,20 @@ def _add_run(actions: Any) -> None:
 
 def _need_optuna() -> None:
     for module in ("optuna", "sqlalchemy"):
-        if importlib.util.find_spec(module) is None:
-            raise ConfigError(f"studies need {module}: pip install 'neuroplastic[study]'")
+        if not installed(module):
+            raise MissingPackageError(f"studies need {module}: pip install 'neuroplastic[study]'")
 
 
 def run_search(options: argparse.Namespace) -> int:
     """Make trials; exit code 0 when all are complete, 130 when stopped."""
     _need_optuna()
+    from ..doom.scenarios import scenario
     from ..study.search import create_study
     from ..study.storage import open_storage, storage_url
     from ..study.worker import Job
     from .train import _device
 
     scenario(options.task)
-    choose("--engine", options.engine, ("processes", "ray"))
-    for name in ("trials", "workers", "threads"):
-        at_least(f"--{name}", getattr(options, name), 1)
-    at_least("--retries", options.retries, 0)
     if options.engine == "processes":
         _device(options.device)
     _checked_settings(options)
@@ -156,7 +164,6 @@ def _checked_settings(options: argparse.Namespace) -> StudySettings:
     """The settings but for what is inherited: mistakes are found before a storage is touched."""
     from ..study.search import StudySettings
 
-    choose("--agent", options.agent, ("dnn", "nfn"))
     if options.agent == "dnn" and options.inherit:
         raise ConfigError("--inherit is for --agent nfn: the plain agent searches all of its own values")
     values = {key: getattr(options, key) for key in _SETTINGS}
@@ -183,6 +190,7 @@ def _settings(options: argparse.Namespace, storage: optuna.storages.RDBStorage, 
 
 
 def _inherited(options: argparse.Namespace, storage: optuna.storages.RDBStorage) -> dict[str, Any]:
+    from ..doom.scenarios import scenario
     from ..study.best import best_trial
     from ..study.presets import PAPER_DNN
     from ..study.search import StudyError, load_study, settings_of

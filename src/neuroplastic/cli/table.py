@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..errors import ConfigError, at_least
+from ..errors import ConfigError
+from .arguments import whole
 
 
 def add_to(commands: Any) -> None:
@@ -30,14 +31,14 @@ def add_to(commands: Any) -> None:
         default="auto",
         help="what the target is (default: classes if it is text or few whole numbers)",
     )
-    fit.add_argument("--rules", type=int, default=None, help="rules to learn (default: the estimator's)")
+    fit.add_argument("--rules", type=whole(1), default=None, help="rules to learn (default: the estimator's)")
     fit.add_argument(
         "--portable",
         action="store_true",
         help="rules that FML, FCL and .fis can say: firing without layer norm",
     )
-    fit.add_argument("--folds", type=int, default=5, help="folds of the cross-validation (default: 5)")
-    fit.add_argument("--seed", type=int, default=0, help="of folds and training (default: 0)")
+    fit.add_argument("--folds", type=whole(2), default=5, help="folds of the cross-validation (default: 5)")
+    fit.add_argument("--seed", type=whole(0), default=0, help="of folds and training (default: 0)")
     fit.set_defaults(run=run_fit)
     predict = commands.add_parser("predict", help="predict the rows of a file with a fitted model")
     predict.add_argument("model", metavar="MODEL", help="a folder made by fit")
@@ -53,9 +54,6 @@ def run_fit(options: argparse.Namespace) -> int:
     from ..report.folder import PAGE, write_report
     from ..report.from_table import table_report
 
-    at_least("--folds", options.folds, 2)
-    if options.rules is not None:
-        at_least("--rules", options.rules, 1)
     out = Path(options.out)
     if out.exists() and any(out.iterdir()) and not options.force:
         raise ConfigError(f"{out} exists and is not overwritten; choose another --out, or add --force")

@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -15,38 +14,14 @@ from tqdm import tqdm
 from ..doom.scenarios import scenario
 from ..errors import ConfigError
 from ..study.configuration import RunConfig, leaf_types, leaves, parse, with_values
-from ..study.presets import PRESETS, preset
+from ..study.presets import preset
 from ..study.run_folder import EpochMetrics, RunFolder
 from ..study.saved_preset import load_preset
 from ..study.trial import Progress, Stopped, Summary, Trial
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    command = commands.add_parser(
-        "train",
-        allow_abbrev=False,
-        help="train an agent on a scenario",
-        description="Train an agent: 10 epochs of 500 steps, 25 greedy episodes after each, as in the paper.",
-        epilog=_field_help(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.add_argument("scenario", nargs="?", metavar="SCENARIO", help="BP, BR, PP, HTL, DTC, TC or GH")
-    command.add_argument("--agent", default="nfn", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
-    command.add_argument(
-        "--preset", default="tuned", help=f"{', '.join(PRESETS)} (default: tuned) or a FILE.json"
-    )
-    command.add_argument("--resume", metavar="RUN", help="go on with a run that was stopped")
-    command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    command.add_argument("--threads", type=int, default=0, help="threads of PyTorch (default: all cores)")
-    command.add_argument(
-        "--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)"
-    )
-    command.add_argument("--seconds", type=float, help="begin no epoch that would end after this time")
-    command.set_defaults(run=run)
-
-
-def _field_help() -> str:
+def field_help() -> str:
+    """The fields of every configuration, for the end of the help."""
     lines = ["any field of the configuration (defaults: the preset's):"]
     seen: set[str] = set()
     for agent in ("nfn", "dnn"):

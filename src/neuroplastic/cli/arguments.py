@@ -1,0 +1,133 @@
+"""The command line's parser: a mistake is one line with the nearest right word; nothing heavy is imported."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import math
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from ..errors import NeuroplasticError
+
+Run = Callable[[argparse.Namespace], int]
+
+
+class UsageError(NeuroplasticError):
+    """The command line asks for something that does not exist."""
+
+
+class Arguments(argparse.ArgumentParser):
+    """An argument parser whose mistakes are UsageErrors that suggest what was meant."""
+
+    takes_fields = False
+    """Whether options that are not known here are looked up later, as `train` does."""
+    late_epilog: Callable[[], str] | None = None
+    """Makes the end of the help where that takes time."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._words: Sequence[str] = ()
+        self.set_defaults(parser=self)  # of a command within a command, the inner one's counts
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and remember the words for the sake of errors."""
+        self._words = () if args is None else tuple(args)
+        return super().parse_known_args(args, namespace)
+
+    def format_help(self) -> str:
+        """The help, with the part that takes time."""
+        if self.late_epilog is not None:
+            self.epilog = self.late_epilog()
+        return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a UsageError. An option that does not exist is named first: it explains what else is amiss."""
+        inner = self._subparsers is not None
+        self.check_unknown([word for word in self._words[: 1 if inner else None] if self._unknown(word)])
+        message = message.removeprefix("argument ").replace(": must be", " must be", 1)
+        raise UsageError(f"{message}; see: {self.prog} --help")
+
+    def check_unknown(self, words: Sequence[str]) -> None:
+        """Raise a UsageError for the first of the words that this command does not take."""
+        for word in words:
+            name = word.partition("=")[0]
+            if self._unknown(name):
+                hint = suggestion(name, [known for known in self._option_string_actions if len(known) > 2])
+                raise UsageError(f"unknown option {name}{hint or f'; see: {self.prog} --help'}")
+        if words and not self.takes_fields:
+            raise UsageError(f"{words[0]!r} is one word too many; see: {self.prog} --help")
+
+    def _unknown(self, word: str) -> bool:
+        """Whether a word looks like an option, and is none of this command's nor short for one."""
+        name = word.partition("=")[0]
+        looks = name.startswith("-") and name.strip("-") != "" and not is_number(name) and " " not in name
+        known = self._option_string_actions
+        short = name.startswith("--") and self.allow_abbrev and any(one.startswith(name) for one in known)
+        return looks and name not in known and not short and not self.takes_fields
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As argparse does it, but a mistyped command or choice gets a suggestion."""
+        if action.choices is not None and value not in action.choices:
+            names = [str(choice) for choice in action.choices]
+            what = "/".join(action.option_strings) or action.metavar or action.dest
+            hint = suggestion(str(value), names)
+            raise UsageError(f"{what} must be one of {', '.join(names)}, got {value!r}{hint}")
+
+
+def suggestion(word: str, names: Sequence[str]) -> str:
+    """`; did you mean ...?`, or nothing where no name is near."""
+    close = get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def is_number(text: str) -> bool:
+    """Whether a word is a number, so that -1 is no option."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def whole(least: int | None = None) -> Callable[[str], int]:
+    """The type of an option that is a whole number of at least so much."""
+
+    def parsed(text: str) -> int:
+        try:
+            found = int(text)
+        except ValueError:
+            found = None
+        if found is None or (least is not None and found < least):
+            bound = "" if least is None else f" of at least {least}"
+            raise argparse.ArgumentTypeError(f"must be a whole number{bound}, got {text!r}")
+        return found
+
+    return parsed
+
+
+def number(text: str) -> float:
+    """The type of an option that is a number."""
+    if not is_number(text) or not math.isfinite(float(text)):
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}")
+    return float(text)
+
+
+def late(module: str, function: str) -> Run:
+    """A command in a module of this package that is imported when the command runs."""
+
+    def run(options: argparse.Namespace) -> int:
+        code: int = getattr(importlib.import_module(f".{module}", __package__), function)(options)
+        return code
+
+    return run
+
+
+def installed(*modules: str) -> bool:
+    """Whether modules can be imported, without importing them."""
+    try:
+        return all(importlib.util.find_spec(module) is not None for module in modules)
+    except ImportError:
+        return False

@@ -1,0 +1,68 @@
+"""What `neuroplastic train`, `evaluate`, `record` and `runs` take; the game is imported when they run."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..errors import MissingPackageError
+from .arguments import installed, late, number, whole
+
+PACKAGES = ("vizdoom", "gymnasium", "cv2")
+
+
+def add_to(commands: Any) -> None:
+    """Add the commands to the parser."""
+    here = "" if installed(*PACKAGES) else " (not installed: pip install 'neuroplastic[doom]')"
+    _add_train(commands, here)
+    evaluate = commands.add_parser("evaluate", help=f"play greedy episodes with a run's network{here}")
+    record = commands.add_parser("record", help=f"film one episode as an mp4{here}")
+    for command in (evaluate, record):
+        command.add_argument("folder", metavar="RUN", help="a run folder, or its name under runs/")
+        command.add_argument(
+            "--which", choices=("best", "last"), default="best", help="epoch (default: best)"
+        )
+        command.add_argument("--seed", type=whole(), help="of the episodes (default: 0, as in training)")
+    evaluate.add_argument("--episodes", type=whole(1), default=25, help="how many (default: 25)")
+    evaluate.set_defaults(run=late("play", "run_evaluate"))
+    record.add_argument("--episode", type=whole(0), default=0, help="which evaluation episode (default: 0)")
+    record.add_argument("--out", metavar="FILE", help="where the film goes (default: RUN/episode-K.mp4)")
+    record.add_argument("--explain", action="store_true", help="also print the rules behind one decision")
+    record.set_defaults(run=late("play", "run_record"))
+    runs = commands.add_parser("runs", help=f"a table of runs{here}")
+    runs.add_argument(
+        "--runs", default="runs", metavar="FOLDER", help="where run folders lie (default: runs)"
+    )
+    runs.set_defaults(run=late("play", "run_list"))
+
+
+def _add_train(commands: Any, here: str) -> None:
+    command = commands.add_parser(
+        "train",
+        allow_abbrev=False,
+        help=f"train an agent on a scenario{here}",
+        description="Train an agent: 10 epochs of 500 steps, 25 greedy episodes after each, as in the paper.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.takes_fields, command.late_epilog = True, _fields
+    command.add_argument("scenario", nargs="?", metavar="SCENARIO", help="BP, BR, PP, HTL, DTC, TC or GH")
+    command.add_argument("--agent", default="nfn", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
+    command.add_argument("--preset", default="tuned", help="paper, tuned (default: tuned) or a FILE.json")
+    command.add_argument("--resume", metavar="RUN", help="go on with a run that was stopped")
+    command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    command.add_argument(
+        "--threads", type=whole(0), default=0, help="threads of PyTorch (default: all cores)"
+    )
+    command.add_argument(
+        "--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)"
+    )
+    command.add_argument("--seconds", type=number, help="begin no epoch that would end after this time")
+    command.set_defaults(run=late("train", "run"))
+
+
+def _fields() -> str:
+    try:
+        from .train import field_help
+    except MissingPackageError as error:
+        return f"not available: {error}"
+    return field_help()
