@@ -4,7 +4,7 @@ import pytest
 import vizdoom
 
 from neuroplastic import doom
-from neuroplastic.doom import SCENARIOS, UnknownScenario, scenario
+from neuroplastic.doom import SCENARIOS, Scenario, UnknownScenario, scenario
 
 
 def test_there_are_the_seven_of_the_paper() -> None:
@@ -52,3 +52,17 @@ def test_bit_i_of_an_action_is_button_i() -> None:
     assert bp.pressed(0) == ()
     assert bp.pressed(0b101) == ("MOVE_LEFT", "ATTACK")
     assert bp.pressed(0b111) == bp.buttons
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.key)
+def test_a_mirror_swaps_left_and_right_and_nothing_else(scenario: Scenario) -> None:
+    def names(action: int) -> set[str]:
+        return set(scenario.pressed(action))
+
+    swap = {"LEFT": "RIGHT", "RIGHT": "LEFT"}
+    for action, twin in enumerate(scenario.mirrored_actions):
+        assert names(twin) == {
+            f"{verb}_{swap[side]}" if side in swap else name
+            for name in names(action)
+            for verb, _, side in [name.partition("_")]
+        }

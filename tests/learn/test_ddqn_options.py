@@ -1,4 +1,4 @@
-"""The learner's options beyond the paper: a step size that falls, an acting target, pictures moved at random."""
+"""The learner's options beyond the paper: a step size that falls, an acting target, pictures moved or mirrored."""
 
 import copy
 
@@ -9,8 +9,8 @@ from torch import nn
 
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.learn import Batch, QConfig, QLearning, RandomStreams, Trainer
+from neuroplastic.learn.augmentation import mirrored, shifted
 from neuroplastic.learn.catch import Catch
-from neuroplastic.learn.ddqn import shifted
 from tests.learn.agents import make_learner
 
 
@@ -93,7 +93,9 @@ class Linear(nn.Module):
 
 def learner_of(shape: tuple[int, ...], **fields: object) -> QLearning:
     config = QConfig(**{"batch_size": 2, "memory_size": 20, "learning_rate": 0.01, **fields})  # type: ignore[arg-type]
-    learner = QLearning(Linear(int(np.prod(shape))), config, actions=2, streams=RandomStreams(0))
+    learner = QLearning(
+        Linear(int(np.prod(shape))), config, actions=2, streams=RandomStreams(0), mirrored_actions=(1, 0)
+    )
     generator = np.random.default_rng(0)
     learner.replay.begin(generator.integers(0, 256, shape, np.uint8))
     for step in range(10):
@@ -102,9 +104,7 @@ def learner_of(shape: tuple[int, ...], **fields: object) -> QLearning:
 
 
 def test_observations_that_are_no_pictures_cannot_be_shifted():
-    with pytest.raises(
-        InputError, match=r"moves pictures.* got observations \(2, 8\); set shift_pixels to 0"
-    ):
+    with pytest.raises(InputError, match=r"moves pictures.* got observations \(2, 8\); switch it off"):
         learner_of((8,), shift_pixels=1).step()
     assert learner_of((8,)).step() is not None
 
@@ -124,6 +124,56 @@ def test_shifted_pictures_are_never_valued_by_kept_target_values():
     for _ in range(30):  # three times as often as there are frames
         learner.step()
     assert len(passes) == 30
+
+
+def test_a_mirror_turns_half_of_the_transitions_whole():
+    batch = batch_of(pictures(400), pictures(400, seed=1))._replace(actions=torch.arange(400) % 4)
+    swapped = torch.tensor([0, 2, 1, 3])
+    result = mirrored(batch, swapped, np.random.default_rng(0))
+    turned = torch.tensor([not torch.equal(a, b) for a, b in zip(batch.states, result.states, strict=True)])
+    assert 160 < turned.sum() < 240
+    assert torch.equal(result.states[turned], batch.states[turned].flip(2))
+    assert torch.equal(result.next_states[turned], batch.next_states[turned].flip(2))
+    assert torch.equal(result.next_states[~turned], batch.next_states[~turned])
+    assert torch.equal(result.actions[turned], swapped[batch.actions[turned]])
+    assert torch.equal(result.actions[~turned], batch.actions[~turned])
+    for name in ("returns", "discounts", "next_steps"):
+        assert getattr(result, name) is getattr(batch, name)
+
+
+def test_a_learner_with_a_mirror_comes_to_value_both_sides_alike():
+    # The memory only ever shows a light on the left, and that the first action pays there.
+    config = QConfig(batch_size=16, memory_size=20, learning_rate=0.05, discount=0.0, mirror=True)
+    learner = QLearning(Linear(4), config, actions=2, streams=RandomStreams(0), mirrored_actions=(1, 0))
+    left, right = np.array([[255, 0], [255, 0]], np.uint8), np.array([[0, 255], [0, 255]], np.uint8)
+    learner.replay.begin(left)
+    for step in range(20):
+        learner.replay.append(step % 2, float(step % 2 == 0), left)
+    for _ in range(300):
+        learner.step()
+    assert learner.act(np.stack([left, right])).tolist() == [0, 1]
+
+
+def test_mirrored_pictures_are_never_valued_by_kept_target_values():
+    learner = learner_of((6, 6, 3), mirror=True, target_every=100, reuse_target=True)
+    passes = []
+    learner.target.register_forward_hook(lambda *_: passes.append(1))
+    for _ in range(30):
+        learner.step()
+    assert len(passes) == 30
+
+
+@pytest.mark.parametrize("actions", [None, (0,), (1, 1), (0, 1, 2)])
+def test_a_mirror_needs_actions_in_pairs(actions):
+    with pytest.raises(ConfigError, match="mirrored_actions"):
+        QLearning(
+            Linear(4), QConfig(mirror=True), actions=2, streams=RandomStreams(0), mirrored_actions=actions
+        )
+
+
+def test_observations_that_are_no_pictures_have_no_mirror():
+    with pytest.raises(InputError, match=r"turns pictures.* got observations \(2, 8\); switch it off"):
+        learner_of((8,), mirror=True).step()
 
 
 def test_step_size_falls_in_a_line_to_a_tenth_and_stays_there():

@@ -65,6 +65,22 @@ class Scenario:
         """Names of the buttons held down by `action`: bit i is button i. Action 0 presses nothing."""
         return tuple(button for i, button in enumerate(self.buttons) if action >> i & 1)
 
+    @property
+    def mirrored_actions(self) -> tuple[int, ...]:
+        """What each action becomes in a mirror: LEFT and RIGHT are swapped."""
+        twins = [self.buttons.index(_mirrored_name(button)) for button in self.buttons]
+        return tuple(
+            sum(1 << twin for i, twin in enumerate(twins) if action >> i & 1)
+            for action in range(self.action_count)
+        )
+
+
+def _mirrored_name(button: str) -> str:
+    """The button that does in a mirror what this one does."""
+    if button.endswith("_LEFT"):
+        return button.removesuffix("LEFT") + "RIGHT"
+    return button.removesuffix("RIGHT") + "LEFT" if button.endswith("_RIGHT") else button
+
 
 _STRAFE_AND_SHOOT = ("MOVE_LEFT", "MOVE_RIGHT", "ATTACK")
 _TURN_AND_SHOOT = ("TURN_LEFT", "TURN_RIGHT", "ATTACK")

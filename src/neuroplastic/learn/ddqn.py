@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..errors import ConfigError, InputError, at_least, choose
+from .augmentation import mirrored, shifted
 from .exploration import Exploration
 from .replay import Batch, ReplayMemory
 from .seeding import RandomStreams
@@ -53,6 +54,10 @@ class QConfig:
     )
     shift_pixels: int = field(
         default=0, metadata={"help": "replayed pictures are moved by up to this many pixels at random"}
+    )
+    mirror: bool = field(
+        default=False,
+        metadata={"help": "half of the replayed transitions are seen in a mirror, left for right"},
     )
     reuse_target: bool = field(
         default=True,
@@ -108,27 +113,6 @@ def _preferences(network: nn.Module) -> Callable[[Tensor], Tensor]:
     return cheapest
 
 
-def shifted(batch: Batch, pixels: int, generator: np.random.Generator) -> Batch:
-    """The batch with each picture moved by up to `pixels` down, up, left and right, its edge repeated.
-
-    Pictures are (B, H, W) or (B, H, W, channels). A state and the one that follows are moved independently.
-    """
-    if batch.states.ndim not in (3, 4):
-        raise InputError(
-            "shift_pixels moves pictures, (B, height, width) or (B, height, width, channels), got observations "
-            f"{tuple(batch.states.shape)}; set shift_pixels to 0"
-        )
-    moved = []
-    for pictures in (batch.states, batch.next_states):
-        count, height, width = pictures.shape[:3]
-        moves = torch.from_numpy(generator.integers(-pixels, pixels + 1, (2, count, 1))).to(pictures.device)
-        rows = (torch.arange(height, device=pictures.device) + moves[0]).clamp_(0, height - 1)
-        columns = (torch.arange(width, device=pictures.device) + moves[1]).clamp_(0, width - 1)
-        index = torch.arange(count, device=pictures.device)[:, None, None]
-        moved.append(pictures[index, rows[:, :, None], columns[:, None, :]])
-    return batch._replace(states=moved[0], next_states=moved[1])
-
-
 class QLearning:
     """Learns action values from replayed transitions; knows nothing of how its network computes them.
 
@@ -150,8 +134,11 @@ class QLearning:
         actions: int,
         streams: RandomStreams,
         device: torch.device | str = "cpu",
+        mirrored_actions: Sequence[int] | None = None,
     ) -> None:
         """`network` maps uint8 observations (B, *frame) to values (B, actions).
+
+        `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it.
 
         It may offer a method `preferences`, of the same arguments, that orders the actions like the values do at
         less cost; then that is asked wherever only the best action counts.
@@ -175,9 +162,20 @@ class QLearning:
         self._target_values = TargetValues(config.memory_size + 1, actions)
         # A target that moves with every update, and pictures that differ each time, leave nothing to keep; a GPU
         # would wait to learn what is missing.
-        lasting = config.target_every > 1 and config.shift_pixels == 0
+        lasting = config.target_every > 1 and not config.shift_pixels and not config.mirror
+        self._mirrored_actions = self._checked_mirror(mirrored_actions) if config.mirror else None
         self._reuses_target = config.reuse_target and lasting and self.device.type == "cpu"
         self.updates = 0
+
+    def _checked_mirror(self, actions: Sequence[int] | None) -> Tensor:
+        """The mirrored actions as a tensor; they must undo themselves."""
+        if actions is None:
+            raise ConfigError("mirror needs mirrored_actions: what each action becomes in a mirror")
+        if sorted(actions) != list(range(self.actions)) or any(actions[actions[a]] != a for a in actions):
+            raise ConfigError(
+                f"mirrored_actions must pair up the actions 0 to {self.actions - 1}, got {list(actions)}"
+            )
+        return torch.tensor(actions, device=self.device)
 
     @property
     def actor(self) -> nn.Module:
@@ -221,6 +219,8 @@ class QLearning:
         batch = Batch(*(tensor.to(self.device, non_blocking=True) for tensor in batch))
         if self.config.shift_pixels:
             batch = shifted(batch, self.config.shift_pixels, self.streams.replay)
+        if self._mirrored_actions is not None:
+            batch = mirrored(batch, self._mirrored_actions, self.streams.replay)
         targets = self.targets(batch)
         self.network.train()
         values = self.network(batch.states).gather(1, batch.actions[:, None]).squeeze(1)

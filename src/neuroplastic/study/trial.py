@@ -63,12 +63,14 @@ class Trial:
         streams = RandomStreams(config.seed)
         self.network = build_agent(config)
         self._fuzzy_parts = list(neuro_fuzzy_parts(self.network).values())
+        scenario = doom.scenario(config.scenario)
         self.learner = QLearning(
             self.network,
             config.learner,
-            actions=doom.scenario(config.scenario).action_count,
+            actions=scenario.action_count,
             streams=streams,
             device=device,
+            mirrored_actions=scenario.mirrored_actions,
         )
         self.environment = doom.make(
             config.scenario, picture=protocol.picture, frame_skip=protocol.frame_skip, seed=config.seed
