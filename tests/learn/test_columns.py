@@ -84,7 +84,7 @@ def test_semicolons_and_parquet_are_read(frame, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("", "readable"), ("a,b\n", "no rows"), ("a,a \n1,2\n", "two columns")]
+    ("content", "words"), [("", "is empty"), ("a,b\n", "no rows"), ("a,a \n1,2\n", "two columns")]
 )
 def test_a_file_that_is_no_table_is_refused(tmp_path, content, words):
     (tmp_path / "bad.csv").write_text(content)

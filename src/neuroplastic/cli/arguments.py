@@ -8,9 +8,10 @@ import importlib.util
 import math
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
-from ..errors import NeuroplasticError
+from ..errors import ConfigError, InputError, NeuroplasticError
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -48,6 +49,9 @@ class Arguments(argparse.ArgumentParser):
         inner = self._subparsers is not None
         self.check_unknown([word for word in self._words[: 1 if inner else None] if self._unknown(word)])
         message = message.removeprefix("argument ").replace(": must be", " must be", 1)
+        name = self.prog.rpartition(" ")[2]
+        message = message.replace("the following arguments are required:", f"{name} needs")
+        message = message.replace(": expected one argument", " needs a value")
         raise UsageError(f"{message}; see: {self.prog} --help")
 
     def check_unknown(self, words: Sequence[str]) -> None:
@@ -113,6 +117,23 @@ def number(text: str) -> float:
     if not is_number(text) or not math.isfinite(float(text)):
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}")
     return float(text)
+
+
+def need_file(path: str) -> None:
+    """Raise an InputError unless there is a file to read: before anything heavy is imported."""
+    if not Path(path).is_file():
+        what = "is a folder" if Path(path).is_dir() else "does not exist"
+        raise InputError(f"{path} {what}; give a CSV or Parquet file")
+
+
+def new_file(option: str, path: str, *, replace: bool = False) -> Path:
+    """The path of a file to write, if its folder is there and nothing is overwritten, else a ConfigError."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise ConfigError(f"{option} {path}: there is no folder {target.parent}; make it first")
+    if target.is_dir() or (target.exists() and not replace):
+        raise ConfigError(f"{path} exists and is not overwritten; choose another {option}")
+    return target
 
 
 def late(module: str, function: str) -> Run:

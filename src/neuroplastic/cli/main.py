@@ -62,9 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
-        if error.filename is None:
-            raise
-        return _complain(f"{error.filename}: {error.strerror}")
+        return _complain(str(error) if error.filename is None else f"{error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         return _complain("stopped", 130)
     return code

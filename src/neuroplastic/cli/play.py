@@ -17,6 +17,7 @@ from ..study.decision import explain_decision
 from ..study.recording import record_episode
 from ..study.run_folder import RunFolder, run_folders
 from ..study.trial import EVALUATION_SEED, summarise
+from .arguments import new_file
 
 
 def load_agent(folder: RunFolder, which: str) -> tuple[RunConfig, DuelingNetwork]:
@@ -65,6 +66,8 @@ def run_evaluate(options: argparse.Namespace) -> int:
 def run_record(options: argparse.Namespace) -> int:
     """Film an episode."""
     folder = RunFolder.open(options.folder)
+    if options.out is not None:
+        new_file("--out", options.out, replace=True)
     config, network = load_agent(folder, options.which)
     out = options.out or folder.path / f"episode-{options.episode}.mp4"
     episode = record_episode(config, network, out, episode=options.episode, seed=_seed(options))

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, InputError, choose
-from .arguments import whole
+from .arguments import need_file, new_file, whole
 
 if TYPE_CHECKING:
     from ..rules.rule_base import RuleBase
 
 HEADS = ("advantage", "value")
+ENDINGS = (".txt", ".csv", ".json", ".fml", ".xml", ".fcl", ".fis", ".onnx")
+SOURCES = "a folder made by `neuroplastic fit`, a run of `neuroplastic train`, or a file written by npl.save"
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def add_to(commands: Any) -> None:
@@ -44,12 +47,10 @@ def add_to(commands: Any) -> None:
     )
     rules.set_defaults(run=run_rules)
     explain.add_argument("data", nargs="?", metavar="FILE", help="rows to explain, for a model or a network")
-    explain.add_argument("--row", type=whole(1), default=1, help="which row of FILE, from 1 (default: 1)")
+    explain.add_argument("--row", type=whole(1), help="which row of FILE, from 1 (default: 1)")
+    explain.add_argument("--episode", type=whole(0), help="of a run: evaluation episode (default: 0)")
     explain.add_argument(
-        "--episode", type=whole(0), default=0, help="of a run: evaluation episode (default: 0)"
-    )
-    explain.add_argument(
-        "--decision", type=whole(0), default=None, help="of a run: which decision (default: the middle one)"
+        "--decision", type=whole(0), help="of a run: which decision (default: the middle one)"
     )
     explain.add_argument("--picture", metavar="FILE", help="also draw it (.png, .svg or .pdf)")
     explain.set_defaults(run=run_explain)
@@ -57,15 +58,12 @@ def add_to(commands: Any) -> None:
 
 def run_rules(options: argparse.Namespace) -> int:
     """Print or write the rules."""
+    target = None if options.out is None else new_file("--out", options.out)
+    ending = "" if target is None else choose("the ending of --out", target.suffix.lower(), ENDINGS)
     rules, network = _rules_of(options)
-    if options.out is None:
+    if target is None:
         print("\n\n".join(base.text(exact=options.exact) for base in rules))
         return 0
-    target = Path(options.out)
-    if target.exists():
-        raise ConfigError(f"{target} exists and is not overwritten; choose another --out")
-    ending = target.suffix.lower()
-    choose("the ending of --out", ending, (".txt", ".csv", ".json", ".fml", ".xml", ".fcl", ".fis", ".onnx"))
     if ending == ".onnx":
         from ..rules.standards.files import export
 
@@ -81,11 +79,15 @@ def run_rules(options: argparse.Namespace) -> int:
             content = "\n\n".join(base.text(exact=options.exact) for base in rules)
         target.write_text(content + "\n", encoding="utf-8")
     else:
-        from ..rules.standards.files import export
+        from ..rules.standards import NotExpressibleError, export
 
         if len(rules) > 1:
             raise ConfigError("a hierarchy cannot be written as one fuzzy system; use .txt or .onnx")
-        export(rules[0], target)
+        try:
+            export(rules[0], target)
+        except NotExpressibleError as error:
+            again = "; a table: neuroplastic fit --portable" if hasattr(network, "rules_") else ""
+            raise ConfigError(f"{error}{again}") from error
     print(f"{target}: {sum(map(len, rules))} rules")
     return 0
 
@@ -121,14 +123,20 @@ def _opened(options: argparse.Namespace) -> tuple[str, Any]:
     """What kind of thing the source is, and the thing."""
     path = Path(options.source)
     if path.is_file():
-        from ..network.storage import load
+        from ..network.storage import StorageError, load
 
-        return "network", load(path)
+        try:
+            return "network", load(path)
+        except StorageError as error:
+            raise InputError(f"{error}; give {SOURCES}") from error
     # The file of a TableModel, by name: to ask that class would need scikit-learn for a run, too.
     if (path / "columns.json").is_file():
         from ..learn.table_model import TableModel
 
         return "model", TableModel.load(path)
+    if not any((folder / "config.json").is_file() for folder in (path, Path("runs") / path)):
+        what = "holds neither a model nor a run" if path.is_dir() else "does not exist"
+        raise InputError(f"{path} {what}; give {SOURCES}")
     from ..study.run_folder import RunFolder
     from .play import load_agent
 
@@ -140,19 +148,26 @@ def _opened(options: argparse.Namespace) -> tuple[str, Any]:
 
 def run_explain(options: argparse.Namespace) -> int:
     """Explain one row, or one decision."""
+    picture = None
+    if options.picture is not None:
+        picture = new_file("--picture", options.picture, replace=True)
+        choose("the ending of --picture", picture.suffix.lower(), PICTURES)
+    if options.data is not None:
+        need_file(options.data)
     kind, source = _opened(options)
-    figure: Any = None
     if kind == "run":
-        if options.data is not None:
-            raise ConfigError("a run is explained by its own pictures; leave FILE out")
+        if options.data is not None or options.row is not None:
+            raise ConfigError("a run is explained by its own pictures; leave FILE and --row out")
         figure = _explain_run(options, *source)
     else:
         if options.data is None:
             raise ConfigError("give the FILE whose row is to be explained")
+        if options.episode is not None or options.decision is not None:
+            raise ConfigError("--episode and --decision are for runs; of a table choose a row with --row")
         figure = _explain_row(options, kind, source)
-    if options.picture is not None:
-        figure().savefig(options.picture)
-        print(f"picture: {options.picture}")
+    if picture is not None:
+        figure().savefig(picture)
+        print(f"picture: {picture}")
     return 0
 
 
@@ -161,9 +176,10 @@ def _explain_row(options: argparse.Namespace, kind: str, source: Any) -> Any:
     from ..rules.explanations.explaining import explain
 
     frame = read_table(options.data)
-    if options.row > len(frame):
-        raise InputError(f"--row must be at most {len(frame)}, the rows of {options.data}, got {options.row}")
-    row = frame.iloc[[options.row - 1]]
+    number = 1 if options.row is None else options.row
+    if number > len(frame):
+        raise InputError(f"--row must be at most {len(frame)}, the rows of {options.data}, got {number}")
+    row = frame.iloc[[number - 1]]
     if kind == "model":
         explanation = source.estimator.explain(source.columns.matrix(row))
     else:
@@ -192,11 +208,12 @@ def _explain_run(options: argparse.Namespace, config: Any, agent: Any) -> Any:
     from ..study.decision import decision, explain_decision
     from ..study.recording import watch_episode
 
-    pictures = watch_episode(config, agent, episode=options.episode)
+    episode = options.episode or 0
+    pictures = watch_episode(config, agent, episode=episode)
     number = len(pictures) // 2 if options.decision is None else options.decision
     if not 0 <= number < len(pictures):
         raise InputError(f"--decision must lie in 0 to {len(pictures) - 1} in this episode, got {number}")
-    print(f"episode {options.episode}, decision {number} of {len(pictures)}")
+    print(f"episode {episode}, decision {number} of {len(pictures)}")
     print(explain_decision(config, agent, pictures[number]))
 
     def draw() -> Any:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError
-from .arguments import whole
+from .arguments import is_number, need_file, new_file, whole
+
+# A target of many values, with at least this share of numbers, is meant as a number: a word among them is a mistake.
+MOSTLY = 0.8
 
 
 def add_to(commands: Any) -> None:
@@ -49,17 +53,19 @@ def add_to(commands: Any) -> None:
 
 def run_fit(options: argparse.Namespace) -> int:
     """Cross-validate, fit to all rows, write model and page."""
+    need_file(options.data)
+    if options.target in options.ignore:
+        raise ConfigError(f"--ignore {options.target!r} is the target; ignore other columns")
     from ..learn.columns import Columns, read_table
     from ..learn.table_model import TableModel, estimator_for, usable_rows
-    from ..report.folder import PAGE, write_report
+    from ..report.folder import PAGE, check_folder, write_report
     from ..report.from_table import table_report
 
-    out = Path(options.out)
-    if out.exists() and any(out.iterdir()) and not options.force:
-        raise ConfigError(f"{out} exists and is not overwritten; choose another --out, or add --force")
+    out = check_folder(_possible(options.out), force=options.force)
     frame = read_table(options.data)
     classes = {"auto": None, "classes": True, "number": False}[options.task]
     columns = Columns.of(frame, options.target, classes=classes, ignore=options.ignore)
+    _check_kind(frame, columns, options)
     rows = usable_rows(frame, columns)
     x, y = columns.matrix(rows), columns.targets(rows)
     constant = [name for name in x.columns if x[name].nunique() == 1]
@@ -96,6 +102,36 @@ def run_fit(options: argparse.Namespace) -> int:
     return 0
 
 
+def _possible(out: str) -> Path:
+    """The folder's path, if it is there or can be made: better said before the fit than after it."""
+    above = next(folder for folder in Path(out).absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise ConfigError(f"--out {out} cannot be made: {above} is no folder that may be written to")
+    return Path(out)
+
+
+def _check_kind(frame: Any, columns: Any, options: argparse.Namespace) -> None:
+    """Refuse a target that is not what it is said to be, or is nearly all numbers and so was taken for classes."""
+    from ..learn.columns import MOST_CLASSES, first_text
+
+    target = frame[options.target]
+    found = first_text(target)
+    if found is None:
+        return
+    row, value = found
+    if not columns.classes:
+        raise ConfigError(
+            f"--task number needs a target of numbers, but {options.target!r} holds {value!r} in row {row}; "
+            "mend the file, or leave --task out to learn classes"
+        )
+    numbers = target.map(lambda entry: is_number(str(entry))).mean()
+    if options.task == "auto" and numbers >= MOSTLY and target.nunique() > MOST_CLASSES:
+        raise ConfigError(
+            f"{options.target!r} is a number in {numbers:.0%} of the rows, but {value!r} in row {row}; mend the file, "
+            "or say what it is with --task classes"
+        )
+
+
 def _notes(frame: Any, rows: Any, columns: Any) -> list[str]:
     """What was done to the file's values."""
     notes = []
@@ -130,11 +166,12 @@ def _cross_validated(
     )
     folds = min(options.folds, len(x))
     if columns.classes:
-        least = int(np.unique(y, return_counts=True)[1].min())
-        folds = min(folds, least)
+        labels, rows = np.unique(y, return_counts=True)
+        folds = min(folds, int(rows.min()))
         if folds < 2:
             raise ConfigError(
-                "a class has only one row, so it cannot be cross-validated; merge or drop that class"
+                f"class {labels[rows.argmin()]!r} of {options.target!r} has only one row, so it cannot be "
+                "cross-validated; merge or drop that class"
             )
     splitter = StratifiedKFold if columns.classes else KFold
     scores: dict[str, list[float]] = {name: [] for name in measures}
@@ -148,17 +185,16 @@ def _cross_validated(
 
 def run_predict(options: argparse.Namespace) -> int:
     """Print or write predictions as CSV."""
+    need_file(options.data)
+    target = None if options.out is None else new_file("--out", options.out)
     from ..learn.columns import read_table
     from ..learn.table_model import TableModel
 
     model = TableModel.load(options.model)
     made = model.predict(read_table(options.data))
-    if options.out is None:
+    if target is None:
         print(made.to_csv(index=False), end="")
         return 0
-    target = Path(options.out)
-    if target.exists():
-        raise ConfigError(f"{target} exists and is not overwritten; choose another --out")
     made.to_csv(target, index=False)
     print(f"{target}: {len(made)} predictions of {model.columns.target!r}")
     return 0

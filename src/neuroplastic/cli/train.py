@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from difflib import get_close_matches
 
 import torch
 from tqdm import tqdm
@@ -18,6 +19,9 @@ from ..study.presets import preset
 from ..study.run_folder import EpochMetrics, RunFolder
 from ..study.saved_preset import load_preset
 from ..study.trial import Progress, Stopped, Summary, Trial
+
+# Options of the command itself, not of a configuration.
+OWN = ("agent", "preset", "resume", "device", "threads", "runs", "seconds")
 
 
 def field_help() -> str:
@@ -74,6 +78,10 @@ def configured(scenario_name: str, agent: str, preset_name: str, texts: dict[str
         load_preset(preset_name, scenario_name, agent) if saved else preset(preset_name, scenario_name, agent)
     )
     kinds = leaf_types(base)
+    for name in texts:
+        near = get_close_matches(name, OWN, n=1, cutoff=0.75)
+        if name not in kinds and near:
+            raise ConfigError(f"unknown option '--{name}'; did you mean '--{near[0]}'?")
     values = {name: parse(name, kinds.get(name, str), text) for name, text in texts.items()}
     config: RunConfig = with_values(base, values)
     return config

@@ -37,8 +37,13 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise MissingPackageError(
             f"{source} is a Parquet file, which needs pyarrow: pip install 'neuroplastic[table]'"
         ) from error
-    except (ValueError, OSError, pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise InputError(f"{source} is not a readable table: {error}") from error
+    except pd.errors.EmptyDataError as error:
+        raise InputError(f"{source} is empty; it needs a header and rows below it") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{source} is not a table of UTF-8 text ({error}); save it as UTF-8") from error
+    except (ValueError, OSError, pd.errors.ParserError) as error:
+        reason = str(error).removeprefix("Error tokenizing data. C error: ")
+        raise InputError(f"{source} is not a readable table: {reason}") from error
     frame.columns = [str(name).strip() for name in frame.columns]
     if frame.empty:
         raise InputError(f"{source} has no rows below its header")
@@ -151,7 +156,8 @@ class Columns:
 
 def _need(frame: pd.DataFrame, name: str) -> None:
     if name not in frame.columns:
-        close = get_close_matches(name, list(frame.columns), n=1)
+        close = [known for known in frame.columns if known.lower() == name.lower()]
+        close = close or get_close_matches(name, list(frame.columns), n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(map(repr, frame.columns[:8]))}"
         raise InputError(f"the table has no column {name!r}; {hint}")
 
@@ -178,7 +184,15 @@ def _numbers(column: pd.Series) -> pd.Series:
     try:
         return pd.to_numeric(column).astype(np.float64)
     except (ValueError, TypeError) as error:
-        raise InputError(f"column {column.name!r} must hold numbers: {error}") from error
+        row, value = first_text(column) or ("?", str(error))
+        raise InputError(f"column {column.name!r} must hold numbers, got {value!r} in row {row}") from error
+
+
+def first_text(column: pd.Series) -> tuple[int, str] | None:
+    """Row (from 1) and value of the first entry that is no number; None where there is none."""
+    strange = pd.to_numeric(column, errors="coerce").isna() & column.notna()
+    place = int(strange.to_numpy().argmax())
+    return (place + 1, str(column.iloc[place])) if strange.any() else None
 
 
 def _column(column: pd.Series) -> Column:
