@@ -37,6 +37,11 @@ def network_of(
     It takes inputs in the units of the rule base. `spare_terms` is room per attribute for sets to be born.
     Where a rule ignores an attribute, the attribute gets the set "any". Widths below 2e-4 are refused.
     """
+    if not isinstance(rules, RuleBase):
+        raise ConfigError(
+            f"rules must be a RuleBase, got {type(rules).__name__}; npl.rule_base(net) reads one off a network, "
+            "model.rules_ is that of a fitted estimator"
+        )
     ignored = (rules.premises == IGNORED).any(axis=0)
     sizes = np.array([len(variable.terms) for variable in rules.inputs]) + ignored
     with torch.random.fork_rng(devices=[]):  # what is drawn here is overwritten; leave no trace of it

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..errors import ConfigError, InputError
+from ..errors import InputError
 from ..network.antecedent import check_input
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
+from .estimators import not_a_network
 from .rule_base import Numbers
 
 
@@ -23,7 +24,7 @@ def levels_of(net: NeuroFuzzyNetwork | Hierarchy) -> tuple[NeuroFuzzyNetwork, ..
         return tuple(net.levels)
     if isinstance(net, NeuroFuzzyNetwork):
         return (net,)
-    raise ConfigError(f"net must be a NeuroFuzzyNetwork or a Hierarchy, got {type(net).__name__}")
+    raise not_a_network(net)
 
 
 def rows_of(data: Any, net: NeuroFuzzyNetwork) -> Tensor:

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ...errors import InputError
+from ...errors import ConfigError, InputError
 from ...network.antecedent import check_input
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
+from ..estimators import FittedEstimator, is_estimator
 from ..networks import evaluating, levels_of, numbers
 from ..reading import rule_bases
 from ..rule_base import Numbers, RuleBase
@@ -23,7 +24,7 @@ from .sharing import adding_up, shares_of
 
 
 def explain(
-    net: NeuroFuzzyNetwork | Hierarchy,
+    net: NeuroFuzzyNetwork | Hierarchy | FittedEstimator,
     x: Any,
     *,
     feature_names: Sequence[str] | None = None,
@@ -34,10 +35,20 @@ def explain(
 ) -> Explanation:
     """Why the network answers as it does for x (B, D), or for one observation (D,), in evaluation mode.
 
+    A fitted estimator explains itself: it has names and scales of its own, so none may be given.
+
     `scaler` makes the network's inputs of x, which is then in raw units, and `output_scaler` made its targets:
     fitted scikit-learn scalers or pairs (offset, scale). `terms` gives the sets names of your own, as in
     `npl.rule_bases`. A hierarchy is explained level by level; the result is the top level, and `below` leads down.
     """
+    if is_estimator(net):
+        given = (feature_names, output_names, scaler, output_scaler, terms)
+        if any(value is not None for value in given):
+            raise ConfigError(
+                f"a fitted {type(net).__name__} has names and scales of its own: call explain(model, X) without "
+                "them, or explain model.network_"
+            )
+        return net.explain(_rows(x))
     explainer = Explainer(
         net,
         feature_names=feature_names,
@@ -122,6 +133,13 @@ def _mark(net: nn.Module) -> object:
     tensors = [*net.parameters(), *net.buffers()]
     sums = [float(tensor.detach().double().sum()) for tensor in tensors]
     return [(tensor._version, tensor.data_ptr()) for tensor in tensors], sums
+
+
+def _rows(x: Any) -> Any:
+    """Rows as an estimator takes them: a data frame as it is, for its names; one observation (D,) as one row."""
+    if hasattr(x, "columns"):
+        return x
+    return np.atleast_2d(numbers(x) if isinstance(x, Tensor) else _array(x))
 
 
 def _array(x: Any) -> Numbers:

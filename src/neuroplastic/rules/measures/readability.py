@@ -12,8 +12,9 @@ from torch import Tensor
 from ...errors import ConfigError
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
+from ..estimators import not_a_network
 from ..names import hidden_names, variable_names
-from ..networks import evaluating, rows_of, said
+from ..networks import evaluating, levels_of, rows_of, said
 from ..rule_base import IGNORED
 from ..simplification.draft import Draft, draft_of
 from .overlap import jaccard
@@ -146,10 +147,10 @@ def readability(
     """
     if isinstance(net, Hierarchy) and len(net.levels) == 1:
         net = net.levels[0]
+    if isinstance(net, Hierarchy):
+        raise ConfigError("net must be a NeuroFuzzyNetwork, got a Hierarchy, which has npl.readabilities")
     if not isinstance(net, NeuroFuzzyNetwork):
-        raise ConfigError(
-            f"net must be a NeuroFuzzyNetwork, got {type(net).__name__}; a Hierarchy has npl.readabilities"
-        )
+        raise not_a_network(net)
     if epsilon is None:
         epsilon = EPSILON if net.neurogenesis is None else net.neurogenesis.epsilon
     if not 0 < epsilon < 1:
@@ -181,9 +182,9 @@ def readabilities(
     net: Hierarchy, data: Any = None, *, epsilon: float | None = None
 ) -> tuple[Readability, ...]:
     """Figures of every level of a hierarchy; each level's data are the outputs of the one below."""
-    found = []
-    x = None if data is None else rows_of(data, net.levels[0])
-    for number, level in enumerate(net.levels, start=1):
+    found, levels = [], levels_of(net)
+    x = None if data is None else rows_of(data, levels[0])
+    for number, level in enumerate(levels, start=1):
         names = None if number == 1 else hidden_names(number - 1, level.in_features)
         found.append(readability(level, x, feature_names=names, epsilon=epsilon))
         if x is not None:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import ConfigError
+from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
+from ..estimators import not_a_network
 from ..rule_base import IGNORED
 from ..simplification.draft import Draft, draft_of
 from .overlap import jaccard
@@ -56,10 +58,10 @@ def rule_stability(nets: Sequence[NeuroFuzzyNetwork]) -> Stability:
     if len(nets) < 2:
         raise ConfigError(f"rule_stability compares at least two networks, got {len(nets)}")
     for net in nets:
+        if isinstance(net, Hierarchy):
+            raise ConfigError("nets must be NeuroFuzzyNetworks, got a Hierarchy; compare them level by level")
         if not isinstance(net, NeuroFuzzyNetwork):
-            raise ConfigError(
-                f"nets must be NeuroFuzzyNetworks, got {type(net).__name__}; compare hierarchies level by level"
-            )
+            raise not_a_network(net, "nets must be NeuroFuzzyNetworks")
     widths = {net.in_features for net in nets}
     if len(widths) > 1:
         raise ConfigError(f"nets must have the same inputs, got {sorted(widths)} attributes")

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...errors import choose
-from ..rule_base import IGNORED, RuleBase
+from ..rule_base import IGNORED
 from .errors import NotExpressibleError
+from .source import Source, rules_of
 from .spelling import spelled
 from .system import System, system_of
 from .text import domain
@@ -45,13 +46,14 @@ _RESERVED = """
 RESERVED = frozenset(_RESERVED.split())
 
 
-def to_fcl(rules: RuleBase, *, dialect: str = "fuzzylite") -> str:
+def to_fcl(rules: Source, *, dialect: str = "fuzzylite") -> str:
     """The rule base as a FUNCTION_BLOCK: AND is PROD, METHOD is COGS, weights follow WITH.
 
     `dialect` 'fuzzylite' writes `Gaussian centre width` and `Linear` consequents; 'jfuzzylogic' writes
     `GAUSS centre width`, conclusions with commas as the standard has them, and no first-order consequents, for
     the standard's are singletons. Mamdani outputs become singletons. Names are identifiers.
     """
+    rules = rules_of(rules)
     words = DIALECTS[choose("dialect", dialect, DIALECTS)]
     system = spelled(system_of(rules, "FCL"), reserved=RESERVED)
     if not words.affine and any(d.slope is not None for output in system.outputs for d in output.decisions):

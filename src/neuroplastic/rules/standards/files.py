@@ -6,14 +6,10 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
-from ...errors import ConfigError
-from ...network.hierarchy import Hierarchy
-from ...network.nfn import NeuroFuzzyNetwork
 from ..building import network_of
-from ..reading import rule_base
-from ..rule_base import Numbers, RuleBase
+from ..estimators import is_estimator
+from ..rule_base import RuleBase
 from .errors import FileFormatError, StandardError
 from .fcl import to_fcl
 from .fcl_reading import from_fcl
@@ -21,9 +17,10 @@ from .fis import to_fis
 from .fis_reading import from_fis
 from .fml import to_fml
 from .fml_reading import from_fml
+from .source import Source
 from .text import MOST_CHARACTERS
 
-_WRITERS: dict[str, Callable[[RuleBase], str]] = {
+_WRITERS: dict[str, Callable[[Source], str]] = {
     ".fml": to_fml,
     ".xml": to_fml,
     ".fcl": to_fcl,
@@ -31,21 +28,7 @@ _WRITERS: dict[str, Callable[[RuleBase], str]] = {
 }
 
 
-class FittedEstimator(Protocol):
-    """What is asked of an estimator: its network, and how columns are scaled for it."""
-
-    network_: NeuroFuzzyNetwork
-    offset_: Numbers
-    scale_: Numbers
-
-    @property
-    def rules_(self) -> RuleBase:
-        """The rules in raw units."""
-
-
-def export(
-    source: NeuroFuzzyNetwork | Hierarchy | RuleBase | FittedEstimator, path: str | os.PathLike[str]
-) -> None:
+def export(source: Source, path: str | os.PathLike[str]) -> None:
     """Write rules to `.fml` or `.xml` (IEEE 1855), `.fcl` (IEC 61131-7), `.fis` or `.onnx`.
 
     What a format cannot express is refused with a NotExpressibleError that names the option; nothing is written
@@ -60,30 +43,19 @@ def export(
 
         if isinstance(source, RuleBase):
             to_onnx(network_of(source), target)
-        elif isinstance(source, NeuroFuzzyNetwork | Hierarchy):
-            to_onnx(source, target)
-        else:
-            net, stretch = _fitted(source).network_, getattr(source, "target_scale_", None)
+        elif is_estimator(source):
+            stretch = getattr(source, "target_scale_", None)
             outer = None if stretch is None else (getattr(source, "target_offset_", 0.0), stretch)
             scaler = (source.offset_, source.scale_)
-            to_onnx(net, target, scaler=scaler, output_scaler=outer, double=False)
+            to_onnx(source.network_, target, scaler=scaler, output_scaler=outer, double=False)
+        else:
+            to_onnx(source, target)
         return
     if extension not in _WRITERS:
         raise StandardError(
             f"the extension of {target.name!r} must be one of {', '.join(_WRITERS)}, .onnx, got {extension!r}"
         )
-    if isinstance(source, NeuroFuzzyNetwork | Hierarchy):
-        source = rule_base(source)
-    rules = source if isinstance(source, RuleBase) else _fitted(source).rules_
-    write_whole(target, _WRITERS[extension](rules).encode())
-
-
-def _fitted(source: FittedEstimator) -> FittedEstimator:
-    if not hasattr(source, "network_"):
-        raise ConfigError(
-            f"export takes a network, a rule base or a fitted estimator, got {type(source).__name__}; fit it first"
-        )
-    return source
+    write_whole(target, _WRITERS[extension](source).encode())
 
 
 def write_whole(target: Path, content: bytes) -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..rule_base import IGNORED, RuleBase
+from ..rule_base import IGNORED
+from .source import Source, rules_of
 from .spelling import spelled
 from .system import Output, System, system_of
 from .text import domain
 
 
-def to_fis(rules: RuleBase) -> str:
+def to_fis(rules: Source) -> str:
     """The rule base as a Sugeno system: `gaussmf` [width centre], 'constant' or 'linear' outputs, 'wtaver'.
 
     Mamdani outputs become constants. Rules without a premise on an input have 0 there. Names are identifiers.
     """
+    rules = rules_of(rules)
     system = spelled(system_of(rules, ".fis"))
     lines = ["[System]", "Name='rules'", "Type='sugeno'", "Version=2.0"]
     lines += [f"NumInputs={len(system.inputs)}", f"NumOutputs={len(system.outputs)}"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
-from ..rule_base import IGNORED, RuleBase
+from ..rule_base import IGNORED
+from .source import Source, rules_of
 from .spelling import spelled
 from .system import System, system_of
 from .text import domain
@@ -13,13 +14,14 @@ from .text import domain
 NAMESPACE = "http://www.ieee1855.org"
 
 
-def to_fml(rules: RuleBase) -> str:
+def to_fml(rules: Source) -> str:
     """The rule base as an FML document.
 
     Sets are `gaussianShape` (centre, width), AND is PROD, consequents are terms of a `tskVariable` of order 0 or 1
     (constant first, then one coefficient per input) combined by weighted average. Mamdani outputs become order 0.
     Names are unique over the whole document (type ID), so a term is called variable_term.
     """
+    rules = rules_of(rules)
     numbered = [f"rule_{number}" for number in range(1, len(rules) + 1)]
     system = spelled(system_of(rules, "FML"), xml=True, reserved=("rules", "rulebase", *numbered))
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<fuzzySystem xmlns="{NAMESPACE}" name="rules">']

@@ -1,0 +1,54 @@
+"""An estimator as the rules see it: a network behind scales and names, which must not be lost on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..errors import ConfigError
+from ..network.nfn import NeuroFuzzyNetwork
+from .rule_base import Numbers, RuleBase
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from .explanations.explanation import Explanation
+
+
+class FittedEstimator(Protocol):
+    """What is asked of an estimator: its network, how columns are scaled for it, its rules, and its explanations."""
+
+    network_: NeuroFuzzyNetwork
+    offset_: Numbers
+    scale_: Numbers
+
+    @property
+    def rules_(self) -> RuleBase:
+        """The rules in raw units."""
+
+    def explain(self, X: Any) -> Explanation:
+        """Why it answers X (N, D), in raw units, as it does."""
+
+
+def is_estimator(given: object) -> TypeIs[FittedEstimator]:
+    """Whether something is an estimator with rules, and not a network; raises a ConfigError if it is not fitted."""
+    # Asked of the class: reading the rules off takes time, and an estimator that is not fitted has none.
+    if not (hasattr(given, "fit") and hasattr(type(given), "rules_")):
+        return False
+    if not hasattr(given, "network_"):
+        raise ConfigError(
+            f"the {type(given).__name__} is not fitted yet, so it has no rules; call fit(X, y) first"
+        )
+    return True
+
+
+def not_a_network(
+    given: object, wanted: str = "net must be a NeuroFuzzyNetwork or a Hierarchy"
+) -> ConfigError:
+    """The error for something else than a network; of an estimator it says what to call instead."""
+    kind = type(given).__name__
+    if is_estimator(given):
+        return ConfigError(
+            f"{wanted}, got a fitted {kind}; call its own model.explain(X) or model.simplify(X, tolerance), read "
+            "model.rules_, or take model.network_, which sees (X - model.offset_) / model.scale_"
+        )
+    return ConfigError(f"{wanted}, got {kind}")
