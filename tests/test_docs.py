@@ -1,16 +1,32 @@
-"""The page for newcomers does what it says: its code is run in order, and its commands too."""
+"""The documentation does what it says: its code is run in order, and the newcomers' page's commands too."""
 
 import re
 import shlex
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
 
 from neuroplastic.cli.main import main
+from tests.pages import DOCS, examples_that_print_what_is_shown
 
-PAGE = Path(__file__).parents[1] / "docs" / "from_a_csv_file.md"
+PAGE = DOCS / "from_a_csv_file.md"
+# Pages that are run here, with the number of outputs that they show, pages that tests of their own run, and pages
+# that no test runs.
+SHOWN = {"analysis": 1, "simplification": 0, "standards": 1}
+RUN_ELSEWHERE = {"explanations", "from_a_csv_file", "rules_text"}
+NOT_RUN = {"estimators", "studies"}
+
+
+def test_every_page_with_code_is_accounted_for():
+    with_code = {page.stem for page in DOCS.glob("*.md") if "```python" in page.read_text(encoding="utf-8")}
+    assert with_code == {*SHOWN, *RUN_ELSEWHERE, *NOT_RUN}
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_the_examples_run_as_written_and_print_what_is_shown(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pages write files
+    assert examples_that_print_what_is_shown(DOCS / f"{page}.md") == SHOWN[page]
 
 
 @pytest.fixture(scope="module")
