@@ -9,7 +9,7 @@ openmp = [] if windows or sys.platform == "darwin" else ["-fopenmp"]
 kernel = Extension(
     "neuroplastic.fuzzy._kernel",
     sources=["src/neuroplastic/fuzzy/_kernel.c"],
-    depends=["src/neuroplastic/fuzzy/_kernel_body.h"],
+    depends=["src/neuroplastic/fuzzy/_kernel_body.h", "src/neuroplastic/fuzzy/_norm_body.h"],
     extra_compile_args=["-std=gnu11", "-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", *openmp],
     extra_link_args=openmp,
     optional=True,

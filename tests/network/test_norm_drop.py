@@ -110,3 +110,11 @@ def test_what_is_dropped_is_a_function_of_the_seed():
         results.append(norm_relu_drop(x, copy.deepcopy(norm), 0.4))
     assert torch.equal(results[0], results[1])
     assert not torch.equal(results[0], results[2])
+
+
+def test_not_a_number_stays_one_instead_of_being_cut_off_by_relu():
+    x = torch.randn(2, 3, 4, 5)
+    x[0, 1, 2, 3] = torch.nan
+    y = norm_relu_drop(x, nn.BatchNorm2d(3), 0.0)
+    assert y[:, 1].isnan().all()  # its channel's mean is none either
+    assert y[:, [0, 2]].isfinite().all()

@@ -2,7 +2,8 @@
  * PyTorch makes a dozen. Plain C without Python's headers; kernel.py calls it through ctypes.
  *
  * Letters as everywhere: B batch, D attributes, T terms of an attribute, U rules. Matrices are row-major.
- * The mathematics is in _kernel_body.h, compiled once for float and once for double. */
+ * The mathematics is in _kernel_body.h (and _norm_body.h, for
+ * the picture encoder in front), compiled once for float and once for double. */
 
 #include <math.h>
 #include <stdint.h>
@@ -52,6 +53,31 @@ INLINE void put(void *to, const void *from, size_t bytes, int past_cache)
 }
 #endif
 
+/* 64 random bits that are a function of seed and position alone (SplitMix64). */
+INLINE uint64_t random_bits(uint64_t seed, int64_t position)
+{
+    uint64_t z = seed + (uint64_t)(position + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* Uniform numbers in (0, 1), so made that the same noise appears on every device and a slot's noise does not depend
+ * on which other slots are in use. 23 bits: (k + 0.5) / 2^23 is exact in float and never 0 or 1. */
+CLONES static void uniform_range(uint64_t seed, float *out, int64_t first, int64_t last)
+{
+    for (int64_t i = first; i < last; i++)
+        out[i] = ((float)(int32_t)(random_bits(seed, i) >> 41) + 0.5f) * 0x1p-23f;
+}
+
+EXPORT void uniform_float(uint64_t seed, float *out, int64_t count, int threads)
+{
+    const int64_t piece = (count + threads - 1) / threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++)
+        uniform_range(seed, out, MIN(part * piece, count), MIN((part + 1) * piece, count));
+}
+
 #define REAL float
 #define INTEGER int32_t
 #define NAME(f) f##_float
@@ -63,6 +89,7 @@ INLINE void put(void *to, const void *from, size_t bytes, int past_cache)
 #define LN2_HIGH 0.693359375f
 #define LN2_LOW (-2.12194440e-4f)
 #include "_kernel_body.h"
+#include "_norm_body.h"
 #undef REAL
 #undef INTEGER
 #undef NAME
@@ -85,25 +112,4 @@ INLINE void put(void *to, const void *from, size_t bytes, int past_cache)
 #define LN2_HIGH 6.93147180369123816490e-01
 #define LN2_LOW 1.90821492927058770002e-10
 #include "_kernel_body.h"
-
-/* Uniform numbers in (0, 1) that are a function of seed and position alone (SplitMix64), so that the same
- * noise appears on every device and a slot's noise does not depend on which other slots are in use.
- * 23 bits: (k + 0.5) / 2^23 is exact in float and never 0 or 1. */
-CLONES static void uniform_range(uint64_t seed, float *out, int64_t first, int64_t last)
-{
-    for (int64_t i = first; i < last; i++) {
-        uint64_t z = seed + (uint64_t)(i + 1) * 0x9E3779B97F4A7C15u;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-        z = z ^ (z >> 31);
-        out[i] = ((float)(int32_t)(z >> 41) + 0.5f) * 0x1p-23f;
-    }
-}
-
-EXPORT void uniform_float(uint64_t seed, float *out, int64_t count, int threads)
-{
-    const int64_t piece = (count + threads - 1) / threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int part = 0; part < threads; part++)
-        uniform_range(seed, out, MIN(part * piece, count), MIN((part + 1) * piece, count));
-}
+#include "_norm_body.h"

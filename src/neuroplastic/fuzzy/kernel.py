@@ -1,7 +1,7 @@
 """The fused C kernel for CPU tensors, where a compiler was at hand when the package was installed.
 
-Everything here has an eager PyTorch twin (`log_firing.py`, `membership.py`, `noise.py`); the kernel changes
-speed, not results. `available()` says whether it was built, `disabled()` forces the eager path.
+Everything here has an eager PyTorch twin (`log_firing.py`, `membership.py`, `noise.py`, `network/norm_drop.py`); the
+kernel changes speed, not results. `available()` says whether it was built, `disabled()` forces the eager path.
 """
 
 from __future__ import annotations
@@ -167,3 +167,54 @@ def uniform(seed: int, shape: tuple[int, ...]) -> Tensor:
         ctypes.c_uint64(seed & (2**64 - 1)), _address(out), ctypes.c_int64(count), _threads(count)
     )
     return out
+
+
+def norm_sums(rows: Tensor, center: Tensor | None = None) -> Tensor:
+    """Sums over rows (N, R) of x, or of `(x - center)**2` with a center (R,); (R,)."""
+    N, R = rows.shape
+    threads = _threads(N * R)
+    totals = rows.new_empty(threads, R)
+    _function("norm_sums", rows.dtype)(*map(_address, (rows, center, totals)), *_long(N, R), threads)
+    return totals.sum(dim=0)
+
+
+def norm_apply(
+    rows: Tensor, center: Tensor, slope: Tensor, shift: Tensor, seed: int, dropout: float
+) -> Tensor:
+    """`max(0, (x - center) * slope + shift)` of rows (N, R), a share `dropout` of it 0, a function of the seed.
+
+    The share is rounded to a multiple of 1 / 65536.
+    """
+    N, R = rows.shape
+    y = torch.empty_like(rows)
+    _function("norm_apply", rows.dtype)(
+        *map(_address, (rows, center, slope, shift)),
+        ctypes.c_uint64(seed & (2**64 - 1)),
+        round(dropout * 2**16),
+        _address(y),
+        *_long(N, R),
+        _threads(N * R),
+    )
+    return y
+
+
+def norm_gradient_sums(gradient: Tensor, y: Tensor, rows: Tensor, center: Tensor) -> tuple[Tensor, Tensor]:
+    """Sums over rows (N, R) of g and of `g * (x - center)`, g being the gradient where y is above 0; each (R,)."""
+    N, R = rows.shape
+    threads = _threads(N * R)
+    totals = rows.new_empty(2, threads, R)
+    tensors = (gradient, y, rows, center, totals[0], totals[1])
+    _function("norm_gradient_sums", rows.dtype)(*map(_address, tensors), *_long(N, R), threads)
+    zeroth, first = totals.sum(dim=1)
+    return zeroth, first
+
+
+def norm_gradient(
+    gradient: Tensor, y: Tensor, rows: Tensor, center: Tensor, slope: Tensor, lean: Tensor, shift: Tensor
+) -> Tensor:
+    """`g * slope + (x - center) * lean + shift`, g being the gradient where y is above 0; (N, R)."""
+    N, R = rows.shape
+    dx = torch.empty_like(rows)
+    tensors = (gradient, y, rows, center, slope, lean, shift, dx)
+    _function("norm_gradient", rows.dtype)(*map(_address, tensors), *_long(N, R), _threads(N * R))
+    return dx

@@ -16,7 +16,8 @@ def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
 
     The result is that of PyTorch's own layers, but on a CPU those take longer than the paper's small convolutions:
     batch norm runs over 8 channels at a time, and dropout draws its Bernoulli numbers one by one. Here the
-    arithmetic runs over whole rows of pixels, and a counter-based generator, seeded from PyTorch's, makes the mask.
+    arithmetic runs over whole rows of pixels, and a 64-bit draw makes the mask of four units: the probability is
+    rounded to a multiple of 1 / 65536.
     """
     if x.device.type != "cpu":
         return functional.dropout(functional.relu(norm(x)), dropout, training=True)
@@ -25,10 +26,10 @@ def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
     assert norm.running_mean is not None
     assert norm.running_var is not None
     kept = 1 - dropout
-    keep = _keep(x, dropout) if dropout else None
     y: Tensor
     # Dropout's scale goes into the affine part: a positive factor passes through ReLU.
-    y, mean, variance = _NormReluDrop.apply(x, norm.weight / kept, norm.bias / kept, keep, norm.eps)  # type: ignore[no-untyped-call]
+    function = _FusedNormReluDrop if kernel.serves(x) else _NormReluDrop
+    y, mean, variance = function.apply(x, norm.weight / kept, norm.bias / kept, dropout, norm.eps)  # type: ignore[no-untyped-call]
     count = x.numel() // x.shape[1]
     with torch.no_grad():
         norm.num_batches_tracked.add_(1)
@@ -37,25 +38,12 @@ def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
     return y
 
 
-def _keep(x: Tensor, dropout: float) -> Tensor:
-    """1 to keep a unit, 0 to drop it, in rows like those of `_rows(x)`."""
-    B, C, H, W = x.shape
-    if kernel.serves(x):
-        seed = int(torch.randint(2**63 - 1, ()))
-        return kernel.uniform(seed, (B * H, W * C)).ge_(dropout).to(x.dtype)
-    # Four units to a 64-bit draw: the probability is rounded to a multiple of 1 / 65536.
-    words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-    # In place on int16: a comparison that gives bool takes ten times as long.
-    bits = words.view(torch.int16)[: x.numel()].ge_(round(dropout * 2**16) - 2**15)
-    return bits.to(x.dtype).view(B * H, W * C)
-
-
 class _NormReluDrop(torch.autograd.Function):
     """`relu(weight * (x - mean) / sqrt(variance + eps) + bias) * keep`, and mean and variance per channel."""
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, keep: Tensor | None, eps: float
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, eps: float
     ) -> tuple[Tensor, Tensor, Tensor]:
         rows, width = _rows(x), x.shape[3]
         count = x.numel() // x.shape[1]
@@ -64,8 +52,8 @@ class _NormReluDrop(torch.autograd.Function):
         variance = _per_channel(centred.square().sum(dim=0), width) / count
         scale = torch.rsqrt(variance + eps)
         y = torch.addcmul(bias.repeat(width), centred, (weight * scale).repeat(width)).clamp_min_(0)
-        if keep is not None:
-            y.mul_(keep)
+        if dropout:
+            y.mul_(_keep(rows, dropout))
         ctx.save_for_backward(centred, y, weight, scale)
         ctx.mark_non_differentiable(mean, variance)
         return _planes(y, x.shape), mean, variance
@@ -79,13 +67,62 @@ class _NormReluDrop(torch.autograd.Function):
         passed = torch.ops.aten.threshold_backward(_rows(gradients[0]), y, 0)
         of_bias = _per_channel(passed.sum(dim=0), width)
         of_weight = _per_channel((passed * centred).sum(dim=0), width) * scale
-        # dx = weight * scale * (g - mean(g) - xhat * mean(g * xhat)), xhat = centred * scale
-        slope = weight * scale
-        through_mean = -slope * of_bias / count
-        through_variance = -slope * scale * of_weight / count
-        dx = torch.addcmul(through_mean.repeat(width), passed, slope.repeat(width))
-        dx.addcmul_(centred, through_variance.repeat(width))
+        slope, lean, shift = _input_gradient(weight, scale, of_weight, of_bias, count)
+        dx = torch.addcmul(shift.repeat(width), passed, slope.repeat(width))
+        dx.addcmul_(centred, lean.repeat(width))
         return _planes(dx, shape), of_weight, of_bias, None, None
+
+
+class _FusedNormReluDrop(torch.autograd.Function):
+    """The same with the kernel: two passes over memory for the statistics, one for the output, two for the gradient."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, eps: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        rows, width = _rows(x).contiguous(), x.shape[3]
+        count = x.numel() // x.shape[1]
+        mean = _per_channel(kernel.norm_sums(rows), width) / count
+        center = mean.repeat(width)
+        variance = _per_channel(kernel.norm_sums(rows, center), width) / count
+        scale = torch.rsqrt(variance + eps)
+        seed = int(torch.randint(2**63 - 1, ())) if dropout else 0
+        y = kernel.norm_apply(rows, center, (weight * scale).repeat(width), bias.repeat(width), seed, dropout)
+        ctx.save_for_backward(rows, center, y, weight, scale)
+        ctx.mark_non_differentiable(mean, variance)
+        return _planes(y, x.shape), mean, variance
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+        rows, center, y, weight, scale = ctx.saved_tensors
+        shape = gradients[0].shape
+        width, count = shape[3], gradients[0].numel() // shape[1]
+        gradient = _rows(gradients[0]).contiguous()
+        zeroth, first = kernel.norm_gradient_sums(gradient, y, rows, center)
+        of_bias, of_weight = _per_channel(zeroth, width), _per_channel(first, width) * scale
+        slope, lean, shift = _input_gradient(weight, scale, of_weight, of_bias, count)
+        parts = [part.repeat(width) for part in (slope, lean, shift)]
+        dx = kernel.norm_gradient(gradient, y, rows, center, *parts)
+        return _planes(dx, shape), of_weight, of_bias, None, None
+
+
+def _input_gradient(
+    weight: Tensor, scale: Tensor, of_weight: Tensor, of_bias: Tensor, count: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Per channel a, b, c of the gradient `a g + b (x - mean) + c` of the input.
+
+    With h = (x - mean) scale it is `weight * scale * (g - mean(g) - h mean(g h))`.
+    """
+    slope = weight * scale
+    return slope, -slope * scale * of_weight / count, -slope * of_bias / count
+
+
+def _keep(rows: Tensor, dropout: float) -> Tensor:
+    """1 to keep a unit, 0 to drop it."""
+    words = torch.empty((rows.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+    # In place on int16: a comparison that gives bool takes ten times as long.
+    bits = words.view(torch.int16)[: rows.numel()].ge_(round(dropout * 2**16) - 2**15)
+    return bits.to(rows.dtype).view(rows.shape)
 
 
 def _rows(x: Tensor) -> Tensor:
