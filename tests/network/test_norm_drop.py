@@ -112,6 +112,23 @@ def test_what_is_dropped_is_a_function_of_the_seed():
     assert not torch.equal(results[0], results[2])
 
 
+def test_one_value_per_channel_is_refused_and_no_value_leaves_the_statistics_alone():
+    norm = nn.BatchNorm2d(3)
+    with pytest.raises(ValueError, match="more than 1 value per channel"):
+        norm_relu_drop(torch.zeros(1, 3, 1, 1), norm, 0.2)
+    assert norm_relu_drop(torch.zeros(0, 3, 4, 5), norm, 0.2).shape == (0, 3, 4, 5)
+    assert norm.running_mean.isfinite().all()
+
+
+def test_a_gradient_of_the_gradient_is_refused_instead_of_being_wrong():
+    x = pictures((2, 3, 4, 5), "contiguous")
+    (slope,) = torch.autograd.grad(
+        norm_relu_drop(x, trained_norm(3), 0.0).square().sum(), x, create_graph=True
+    )
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        slope.sum().backward()
+
+
 def test_not_a_number_stays_one_instead_of_being_cut_off_by_relu():
     x = torch.randn(2, 3, 4, 5)
     x[0, 1, 2, 3] = torch.nan

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from ..fuzzy import kernel
@@ -19,7 +20,8 @@ def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
     arithmetic runs over whole rows of pixels, and a 64-bit draw makes the mask of four units: the probability is
     rounded to a multiple of 1 / 65536.
     """
-    if x.device.type != "cpu":
+    count = x.numel() // x.shape[1]
+    if x.device.type != "cpu" or count < 2:  # a channel of one value has no variance: PyTorch says so
         return functional.dropout(functional.relu(norm(x)), dropout, training=True)
     assert norm.momentum is not None
     assert norm.num_batches_tracked is not None
@@ -30,7 +32,6 @@ def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
     # Dropout's scale goes into the affine part: a positive factor passes through ReLU.
     function = _FusedNormReluDrop if kernel.serves(x) else _NormReluDrop
     y, mean, variance = function.apply(x, norm.weight / kept, norm.bias / kept, dropout, norm.eps)  # type: ignore[no-untyped-call]
-    count = x.numel() // x.shape[1]
     with torch.no_grad():
         norm.num_batches_tracked.add_(1)
         norm.running_mean.lerp_(mean, norm.momentum)
@@ -59,6 +60,7 @@ class _NormReluDrop(torch.autograd.Function):
         return _planes(y, x.shape), mean, variance
 
     @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         centred, y, weight, scale = ctx.saved_tensors
         shape = gradients[0].shape
@@ -93,6 +95,7 @@ class _FusedNormReluDrop(torch.autograd.Function):
         return _planes(y, x.shape), mean, variance
 
     @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         rows, center, y, weight, scale = ctx.saved_tensors
         shape = gradients[0].shape
