@@ -2,8 +2,8 @@
  * PyTorch makes a dozen. Plain C without Python's headers; kernel.py calls it through ctypes.
  *
  * Letters as everywhere: B batch, D attributes, T terms of an attribute, U rules. Matrices are row-major.
- * The mathematics is in _kernel_body.h (and _norm_body.h, for
- * the picture encoder in front), compiled once for float and once for double. */
+ * The mathematics is in _kernel_body.h (and _norm_body.h, for the picture encoder in front), compiled once for float
+ * and once for double. */
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 """The fused C kernel for CPU tensors, where a compiler was at hand when the package was installed.
 
 Everything here has an eager PyTorch twin (`log_firing.py`, `membership.py`, `noise.py`, `network/norm_drop.py`); the
-kernel changes speed, not results. `available()` says whether it was built, `disabled()` forces the eager path.
+kernel changes speed, not results, but for which units dropout drops: the two draw them in different ways.
+`available()` says whether it was built, `disabled()` forces the eager path.
 """
 
 from __future__ import annotations
