@@ -61,7 +61,7 @@ class Arguments(argparse.ArgumentParser):
             if self._unknown(name):
                 hint = suggestion(name, [known for known in self._option_string_actions if len(known) > 2])
                 raise UsageError(f"unknown option {name}{hint or f'; see: {self.prog} --help'}")
-        if words and not self.takes_fields:
+        if words:
             raise UsageError(f"{words[0]!r} is one word too many; see: {self.prog} --help")
 
     def _unknown(self, word: str) -> bool:

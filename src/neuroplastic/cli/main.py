@@ -16,6 +16,7 @@ from .arguments import Arguments
 _EXTRAS = {
     "captum": "rules",
     "defusedxml": "rules",
+    "imageio_ffmpeg": "doom",
     "jinja2": "table",
     "matplotlib": "rules",
     "onnx": "rules",

@@ -104,7 +104,8 @@ def run_fit(options: argparse.Namespace) -> int:
 
 def _possible(out: str) -> Path:
     """The folder's path, if it is there or can be made: better said before the fit than after it."""
-    above = next(folder for folder in Path(out).absolute().parents if folder.exists())
+    place = Path(out).absolute()
+    above = next(folder for folder in (*place.parents, place) if folder.exists())  # / has no parents
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise ConfigError(f"--out {out} cannot be made: {above} is no folder that may be written to")
     return Path(out)
@@ -124,7 +125,7 @@ def _check_kind(frame: Any, columns: Any, options: argparse.Namespace) -> None:
             f"--task number needs a target of numbers, but {options.target!r} holds {value!r} in row {row}; "
             "mend the file, or leave --task out to learn classes"
         )
-    numbers = target.map(lambda entry: is_number(str(entry))).mean()
+    numbers = target.dropna().map(lambda entry: is_number(str(entry))).mean()
     if options.task == "auto" and numbers >= MOSTLY and target.nunique() > MOST_CLASSES:
         raise ConfigError(
             f"{options.target!r} is a number in {numbers:.0%} of the rows, but {value!r} in row {row}; mend the file, "
