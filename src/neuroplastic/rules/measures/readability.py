@@ -150,7 +150,7 @@ def readability(
     if isinstance(net, Hierarchy):
         raise ConfigError("net must be a NeuroFuzzyNetwork, got a Hierarchy, which has npl.readabilities")
     if not isinstance(net, NeuroFuzzyNetwork):
-        raise not_a_network(net)
+        raise not_a_network(net, "net must be a NeuroFuzzyNetwork")
     if epsilon is None:
         epsilon = EPSILON if net.neurogenesis is None else net.neurogenesis.epsilon
     if not 0 < epsilon < 1:
