@@ -163,6 +163,15 @@ def test_mirrored_pictures_are_never_valued_by_kept_target_values():
     assert len(passes) == 30
 
 
+def test_a_learner_that_moves_and_mirrors_pictures_goes_on_exactly():
+    first, second = (learner_of((6, 6, 3), mirror=True, shift_pixels=1) for _ in range(2))
+    for _ in range(5):
+        first.step()
+    second.load_state_dict(copy.deepcopy(first.state_dict()))
+    for _ in range(5):
+        assert torch.equal(first.step(), second.step())
+
+
 @pytest.mark.parametrize("actions", [None, (0,), (1, 1), (0, 1, 2)])
 def test_a_mirror_needs_actions_in_pairs(actions):
     with pytest.raises(ConfigError, match="mirrored_actions"):

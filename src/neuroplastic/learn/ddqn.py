@@ -138,10 +138,10 @@ class QLearning:
     ) -> None:
         """`network` maps uint8 observations (B, *frame) to values (B, actions).
 
-        `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it.
-
         It may offer a method `preferences`, of the same arguments, that orders the actions like the values do at
         less cost; then that is asked wherever only the best action counts.
+
+        `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it.
         """
         self.config = config
         self.actions = at_least("actions", actions, 1)
@@ -163,8 +163,8 @@ class QLearning:
         # A target that moves with every update, and pictures that differ each time, leave nothing to keep; a GPU
         # would wait to learn what is missing.
         lasting = config.target_every > 1 and not config.shift_pixels and not config.mirror
-        self._mirrored_actions = self._checked_mirror(mirrored_actions) if config.mirror else None
         self._reuses_target = config.reuse_target and lasting and self.device.type == "cpu"
+        self._mirrored_actions = self._checked_mirror(mirrored_actions) if config.mirror else None
         self.updates = 0
 
     def _checked_mirror(self, actions: Sequence[int] | None) -> Tensor:
