@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import socket
@@ -211,7 +213,7 @@ def work(job: Job, token: str) -> None:
     stop = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is for the command that started us
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    threading.Thread(target=_end_with_parent, args=(os.getppid(), stop), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(stop,), daemon=True).start()
     try:
         run_worker(job, token, stop)
     except NeuroplasticError as error:
@@ -228,7 +230,9 @@ def run_worker(job: Job, token: str, stop: threading.Event, node: str = "") -> N
     Worker(job, token, stop, node).run()
 
 
-def _end_with_parent(parent: int, stop: threading.Event) -> None:
-    while not stop.wait(1.0):
-        if os.getppid() != parent:
-            stop.set()
+def _end_with_parent(stop: threading.Event) -> None:
+    """Stop as soon as the command that started us is gone, however it ended."""
+    starter = multiprocessing.parent_process()
+    if starter is not None:
+        multiprocessing.connection.wait([starter.sentinel])
+        stop.set()
