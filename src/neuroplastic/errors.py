@@ -31,9 +31,15 @@ def choose(field: str, value: object, options: Iterable[str]) -> str:
     names = list(options)
     if isinstance(value, str) and value in names:
         return value
-    close = get_close_matches(str(value), names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ConfigError(f"{field} must be one of {', '.join(map(repr, names))}, got {value!r}{hint}")
+    raise ConfigError(
+        f"{field} must be one of {', '.join(map(repr, names))}, got {value!r}{suggestion(str(value), names)}"
+    )
+
+
+def suggestion(word: str, names: Iterable[str]) -> str:
+    """`; did you mean ...?` with the nearest of the names, or nothing where none is near."""
+    close = get_close_matches(word, list(names), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def at_least(field: str, value: object, least: int) -> int:

@@ -7,11 +7,10 @@ import importlib
 import importlib.util
 import math
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..errors import ConfigError, InputError, NeuroplasticError
+from ..errors import ConfigError, InputError, NeuroplasticError, suggestion
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -81,12 +80,6 @@ class Arguments(argparse.ArgumentParser):
             raise UsageError(f"{what} must be one of {', '.join(names)}, got {value!r}{hint}")
 
 
-def suggestion(word: str, names: Sequence[str]) -> str:
-    """`; did you mean ...?`, or nothing where no name is near."""
-    close = get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
 def is_number(text: str) -> bool:
     """Whether a word is a number, so that -1 is no option."""
     try:
@@ -131,7 +124,9 @@ def new_file(option: str, path: str, *, replace: bool = False) -> Path:
     target = Path(path)
     if not target.parent.is_dir():
         raise ConfigError(f"{option} {path}: there is no folder {target.parent}; make it first")
-    if target.is_dir() or (target.exists() and not replace):
+    if target.is_dir():
+        raise ConfigError(f"{path} is a folder; {option} needs the name of a file")
+    if target.exists() and not replace:
         raise ConfigError(f"{path} exists and is not overwritten; choose another {option}")
     return target
 

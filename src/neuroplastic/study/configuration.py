@@ -7,12 +7,11 @@ import types
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from ..doom.engine import PICTURES, Picture
 from ..doom.scenarios import scenario
-from ..errors import ConfigError, at_least, choose
+from ..errors import ConfigError, at_least, choose, suggestion
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
 from ..learn.ddqn import QConfig
@@ -137,9 +136,7 @@ def with_values(config: Any, values: Mapping[str, Any]) -> Any:
     known = {name for name, _, _ in leaves(config)}
     for name in values:
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ConfigError(f"unknown option {name!r}{hint}")
+            raise ConfigError(f"unknown option {name!r}{suggestion(name, known)}")
     return _replaced(config, values)
 
 
