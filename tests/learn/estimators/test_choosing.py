@@ -6,8 +6,10 @@ import pytest
 pytest.importorskip("sklearn")
 
 import neuroplastic as npl
+from neuroplastic.learn.estimators import base
 from neuroplastic.learn.estimators.choosing import folds, mean_curve
 from neuroplastic.learn.estimators.rows import Rows
+from neuroplastic.learn.estimators.training import History
 
 
 def rows(count, classes=2):
@@ -16,13 +18,15 @@ def rows(count, classes=2):
     return Rows(rng.normal(size=(count, 3)), labels[:, None], np.ones(count))
 
 
-@pytest.mark.parametrize(("count", "times"), [(90, 3), (330, 2), (660, 1)])
-def test_thirds_are_left_out_until_enough_rows_were(count, times):
-    parts = folds(rows(count), labels=True, rng=np.random.RandomState(0))
-    assert len(parts) == times
-    left_out = np.concatenate([part.x[:, 0] for _, part in parts])
-    assert len(np.unique(left_out)) == len(left_out) == times * count // 3
-    for kept, part in parts:
+@pytest.mark.parametrize(
+    ("count", "parts", "times"), [(90, 3, 3), (330, 3, 2), (660, 3, 1), (1200, 6, 1), (4000, 10, 1)]
+)
+def test_parts_are_left_out_until_enough_rows_were(count, parts, times):
+    pairs = folds(rows(count), labels=True, rng=np.random.RandomState(0))
+    assert len(pairs) == times
+    left_out = np.concatenate([part.x[:, 0] for _, part in pairs])
+    assert len(np.unique(left_out)) == len(left_out) == times * count // parts
+    for kept, part in pairs:
         assert len(kept) + len(part) == count
         assert not np.intersect1d(kept.x[:, 0], part.x[:, 0]).size
         assert part.y.mean() == pytest.approx(kept.y.mean(), abs=0.02)
@@ -48,3 +52,24 @@ def test_without_early_stopping_all_updates_are_made():
     noise = np.random.default_rng(1).integers(0, 2, 90)
     model = npl.NeuroFuzzyClassifier(4, max_updates=50, early_stopping=False, random_state=0)
     assert model.fit(x, noise).n_iter_ == 50
+
+
+def test_all_rows_are_trained_on_however_many_there_are(monkeypatch):
+    seen = []
+    monkeypatch.setattr(base, "train", lambda net, data, *rest, **more: seen.append(len(data)) or History())
+    x = np.random.default_rng(0).normal(size=(1500, 2))
+    npl.NeuroFuzzyClassifier(4, max_updates=20, random_state=0).fit(x, x[:, 0] > 0)
+    assert seen == [1500]
+
+
+def test_rows_are_held_out_where_that_is_asked_for():
+    x = np.random.default_rng(0).normal(size=(100, 2))
+    model = npl.NeuroFuzzyClassifier(4, max_updates=40, early_stopping=np.True_, random_state=0)
+    assert len(model.fit(x, x[:, 0] > 0).history_.held_out) == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "updates"), [(50, 300), (400, 400), (1500, 600), (2500, 1000), (9000, 1500)]
+)
+def test_more_rows_are_trained_on_longer_within_limits(count, updates):
+    assert npl.NeuroFuzzyClassifier()._plan(count).updates == updates

@@ -191,6 +191,16 @@ def test_a_bad_parameter_is_named(name, value, iris):
         npl.NeuroFuzzyClassifier(**{name: value}).fit(*iris)
 
 
+def test_labels_are_doubted_where_there_are_more_than_two_classes():
+    model = npl.NeuroFuzzyClassifier()
+    for classes, doubt in ((2, 0.0), (4, 0.01), (100, 0.1)):
+        outputs = torch.randn(5, classes, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+        label = torch.zeros(5, dtype=torch.long)
+        log = outputs.log_softmax(dim=1)
+        wanted = -(1 - doubt) * log[:, 0] - doubt * log.mean(dim=1)
+        torch.testing.assert_close(model._loss(outputs, label), wanted)
+
+
 def test_held_out_rows_stop_training_and_the_best_look_is_kept():
     x, _ = corners(600)
     noise = np.random.default_rng(3).integers(0, 2, 600)

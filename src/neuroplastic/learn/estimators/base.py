@@ -35,17 +35,14 @@ if TYPE_CHECKING:
     from ...rules.explanations.explanation import Explanation
     from ...rules.simplification.report import SimplificationReport
 
-# Fewer rows than this are all trained on, for how long is chosen by cross-validation: a tenth of them would say too
-# little about when to stop. Still fewer rows say nothing about it either way.
-LEAST_ROWS_TO_HOLD_OUT, LEAST_ROWS_TO_CHOOSE = 1000, 60
+# Fewer rows than this say nothing about how long to train.
+LEAST_ROWS_TO_CHOOSE = 60
 # Room per column for sets to be born.
 SPARE_TERMS = 3
 # A set is born for so many uncovered values (as a share of a batch, counted over batches), and so wide at least.
 ASKING, LEAST_BORN_WIDTH = 0.5, 0.5
-# Updates without held-out rows: as many as rows, within limits.
-FEWEST, MANY = 300, 1000
-# With held-out rows: so many passes over the rows, within limits.
-PASSES, LEAST_UPDATES, MOST_UPDATES = 100, 1000, 1500
+# Updates: as many as rows, from the fewest to many; of more rows so many passes, up to the most.
+FEWEST, MANY, PASSES, MOST = 300, 600, 100, 1500
 
 
 class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
@@ -66,7 +63,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         layer_norm: bool = True,
         growth: float | None = 0.05,
         ridge: float = 1.0,
-        shrinkage: float = 1.0,
+        shrinkage: float = 0.3,
         learning_rate: float = 0.02,
         max_updates: int | None = None,
         batch_size: int = 256,
@@ -141,7 +138,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         if not again:
             self._begin(rows, rng)
         train_rows, held_out = self._split(self._seen(rows), rng)
-        plan = self._plan(len(train_rows), held_out=held_out is not None)
+        plan = self._plan(len(train_rows))
         if self._chooses(rows) and not again:
             plan = choose(
                 self.network_, train_rows, self._linear, self._loss, plan, labels=self._labels, rng=rng
@@ -173,7 +170,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         net = self.network_
         optimizer = self._optimizer = self._optimizer or optimizer_for(net, self.learning_rate)
         data = Tensors(net, self._seen(rows), labels=self._labels)
-        plan, net = self._plan(len(rows), held_out=False), net.train()
+        plan, net = self._plan(len(rows)), net.train()
         batches = data.batches(plan.batch_size, rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CapacityWarning)
@@ -264,9 +261,8 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         return Rows((rows.x - self.offset_) / self.scale_, y, rows.weight)
 
     def _split(self, rows: Rows, rng: np.random.RandomState) -> tuple[Rows, Rows | None]:
-        """Rows to train on and rows to hold out; classes are held out in proportion."""
-        enough = len(rows) >= LEAST_ROWS_TO_HOLD_OUT
-        if self.early_stopping is False or (self.early_stopping == "auto" and not enough) or len(rows) < 2:
+        """Rows to train on, and rows to hold out where that is asked for; classes are held out in proportion."""
+        if self.early_stopping == "auto" or not self.early_stopping or len(rows) < 2:
             return rows, None
         order = in_proportion(rows, labels=self._labels, rng=rng)
         every = max(2, round(1 / self.validation_fraction))
@@ -275,14 +271,11 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _chooses(self, rows: Rows) -> bool:
         """Whether cross-validation is to say how long to train."""
-        few = LEAST_ROWS_TO_CHOOSE <= len(rows) < LEAST_ROWS_TO_HOLD_OUT
-        return self.early_stopping == "auto" and few
+        return self.early_stopping == "auto" and len(rows) >= LEAST_ROWS_TO_CHOOSE
 
-    def _plan(self, rows: int, *, held_out: bool) -> Plan:
+    def _plan(self, rows: int) -> Plan:
         batch = min(int(self.batch_size), rows)
-        updates = min(max(rows, FEWEST), MANY)
-        if held_out:
-            updates = min(max(PASSES * math.ceil(rows / batch), LEAST_UPDATES), MOST_UPDATES)
+        updates = max(min(max(rows, FEWEST), MANY), min(PASSES * math.ceil(rows / batch), MOST))
         return Plan(
             updates=int(self.max_updates) if self.max_updates is not None else updates,
             batch_size=batch,

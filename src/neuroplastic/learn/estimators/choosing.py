@@ -14,17 +14,21 @@ from .rows import Numbers, Rows
 from .start import start_linear
 from .training import Loss, Plan, Tensors, train
 
-FOLDS = 3
-# Thirds are left out in turn until so many rows have been looked at: more rows need fewer trainings.
-ENOUGH_LEFT_OUT = 200
+# Parts of the rows are left out in turn until so many have been looked at: more rows need fewer trainings, and
+# smaller parts, a third at most and a tenth at least.
+ENOUGH_LEFT_OUT, FEWEST_PARTS, MOST_PARTS = 200, 3, 10
 
 
 def folds(rows: Rows, *, labels: bool, rng: np.random.RandomState) -> list[tuple[Rows, Rows]]:
-    """Rows to train on and to look at, one to three times; classes in proportion."""
+    """Rows to train on and to look at, one to three times; classes in proportion.
+
+    Of N rows a part of `1 / min(max(N // 200, 3), 10)` is left out, then another, until 200 rows were.
+    """
     order = in_proportion(rows, labels=labels, rng=rng)
-    fold = np.arange(len(rows)) % FOLDS
-    times = min(FOLDS, math.ceil(ENOUGH_LEFT_OUT / (len(rows) // FOLDS)))
-    return [(rows.part(order[fold != one]), rows.part(order[fold == one])) for one in range(times)]
+    parts = min(max(len(rows) // ENOUGH_LEFT_OUT, FEWEST_PARTS), MOST_PARTS)
+    part = np.arange(len(rows)) % parts
+    times = min(parts, math.ceil(ENOUGH_LEFT_OUT / (len(rows) // parts)))
+    return [(rows.part(order[part != one]), rows.part(order[part == one])) for one in range(times)]
 
 
 def in_proportion(rows: Rows, *, labels: bool, rng: np.random.RandomState) -> np.ndarray:
@@ -45,7 +49,7 @@ def choose(
 ) -> Plan:
     """The plan with that number of updates whose loss on rows left out is least.
 
-    A third of the rows is left out, then another, until enough were. Sets and rules start as in `net`, which stays
+    Parts of the rows are left out in turn, see `folds`. Sets and rules start as in `net`, which stays
     as it is, consequents from the linear solution of the rows kept. The first look is nearly that linear solution,
     so a table on which rules do not help is left nearly linear.
     """

@@ -19,8 +19,9 @@ from .rows import Numbers, Rows, quantiles
 
 # Sets of a column never start narrower than this share of its deviation.
 LEAST_SPACING = 0.1
-# Which part of the rules shares a decision at the start (their number is one over the sum of squared firing levels).
-SHARING = 1 / 3
+# Which part of the rules shares a decision at the start (their number is one over the sum of squared firing levels):
+# so much for each column, up to the most. In one or two columns only near rules have something to say.
+SHARING, MOST_SHARING = 0.2, 0.6
 # Logits start as the nearness of a set to the rule's cluster, plus noise of this deviation that breaks ties.
 TIE_BREAK = 0.01
 
@@ -70,7 +71,7 @@ def place_first_rules(net: NeuroFuzzyNetwork, rows: Rows, seed: int) -> None:
 
 @torch.no_grad()
 def sharpen(net: NeuroFuzzyNetwork, rows: Rows) -> None:
-    """Set the gain of the layer norm so that a third of the rules share the decision of a row, by bisection.
+    """Set the gain of the layer norm so that up to six in ten rules share the decision of a row, by bisection.
 
     Standardised log-firings say nothing about how far apart rules are: in few columns rules would be too blurred.
     Without a layer norm the widths are set, all by one factor: in many columns rules would be too sharp.
@@ -78,13 +79,14 @@ def sharpen(net: NeuroFuzzyNetwork, rows: Rows) -> None:
     x = torch.from_numpy(rows.x[:: max(1, len(rows) // 1000)]).to(net.centers)
     least, most = (0.25, 16.0) if net.kappa is not None else (1e-4, 16.0)
     widths = net.widths.detach().clone()
+    sharing = min(SHARING * net.in_features, MOST_SHARING) * net.rules
     for _ in range(8 if net.kappa is not None else 16):
         middle = (least * most) ** 0.5
         if net.kappa is not None:
             net.kappa.fill_(middle)
         else:
             net.antecedent.raw_widths.copy_(raw_from_widths(widths / middle**0.5))
-        if float((1 / net.firing(x).square().sum(dim=1)).mean()) > SHARING * net.rules:
+        if float((1 / net.firing(x).square().sum(dim=1)).mean()) > sharing:
             least = middle
         else:
             most = middle
