@@ -265,8 +265,10 @@ def bounded(x: Tensor, antecedent: Antecedent) -> Tensor:
     x = x.to(_computing(antecedent.centers.dtype))
     limit = input_limit(x.dtype)
     looks = x.device.type == "cpu" and not kernel.traced()
-    if looks and x.numel() and float(torch.linalg.vector_norm(x.detach(), torch.inf)) <= limit:
-        return x  # nothing to bound, nothing for the backward pass to do
+    if looks and x.numel():
+        least, greatest = torch.aminmax(x.detach())
+        if -limit <= float(least) and float(greatest) <= limit:
+            return x  # nothing to bound, nothing for the backward pass to do
     return x.clamp(-limit, limit)
 
 
