@@ -1,11 +1,15 @@
 """Small networks gain nothing from a second thread; with two processes (`pytest -n 2`) a file's tests stay together."""
 
+import signal
 from pathlib import Path
 
 import pytest
 import torch
 
 torch.set_num_threads(1)
+# A shell has its background jobs ignore Ctrl-C, and so would every process that these tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Folders whose tests start game engines, worker processes or servers: one process at a time runs them.
 BUSY = {"doom", "study", "cli"}
