@@ -53,12 +53,17 @@ class Arguments(argparse.ArgumentParser):
         message = message.replace(": expected one argument", " needs a value")
         raise UsageError(f"{message}; see: {self.prog} --help")
 
+    @property
+    def option_names(self) -> list[str]:
+        """The command's long options, without their dashes."""
+        return [name[2:] for name in self._option_string_actions if name.startswith("--")]
+
     def check_unknown(self, words: Sequence[str]) -> None:
         """Raise a UsageError for the first of the words that this command does not take."""
         for word in words:
             name = word.partition("=")[0]
             if self._unknown(name):
-                hint = suggestion(name, [known for known in self._option_string_actions if len(known) > 2])
+                hint = suggestion(name, [f"--{known}" for known in self.option_names])
                 raise UsageError(f"unknown option {name}{hint or f'; see: {self.prog} --help'}")
         if words:
             raise UsageError(f"{words[0]!r} is one word too many; see: {self.prog} --help")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from difflib import get_close_matches
 
@@ -19,9 +19,6 @@ from ..study.presets import preset
 from ..study.run_folder import EpochMetrics, RunFolder
 from ..study.saved_preset import load_preset
 from ..study.trial import Progress, Stopped, Summary, Trial
-
-# Options of the command itself, not of a configuration.
-OWN = ("agent", "preset", "resume", "device", "threads", "runs", "seconds")
 
 
 def field_help() -> str:
@@ -52,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
     else:
         if not options.scenario:
             raise ConfigError("name a scenario (BP, BR, PP, HTL, DTC, TC, GH) or --resume RUN")
-        config = configured(options.scenario, options.agent, options.preset, values)
+        config = configured(
+            options.scenario, options.agent, options.preset, values, own=options.parser.option_names
+        )
         folder = RunFolder.create(options.runs, config)
     with Trial(config, folder, device=device) as trial, interruptible(trial):
         try:
@@ -71,15 +70,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def configured(scenario_name: str, agent: str, preset_name: str, texts: dict[str, str]) -> RunConfig:
-    """A preset with fields changed, given as text."""
+def configured(
+    scenario_name: str, agent: str, preset_name: str, texts: dict[str, str], *, own: Sequence[str]
+) -> RunConfig:
+    """A preset with fields changed, given as text; `own` are the command's options, which a typo may mean too."""
     saved = preset_name.endswith(".json")
     base = (
         load_preset(preset_name, scenario_name, agent) if saved else preset(preset_name, scenario_name, agent)
     )
     kinds = leaf_types(base)
     for name in texts:
-        near = get_close_matches(name, OWN, n=1, cutoff=0.75)
+        near = get_close_matches(name, own, n=1, cutoff=0.75)
         if name not in kinds and near:
             raise ConfigError(f"unknown option '--{name}'; did you mean '--{near[0]}'?")
     values = {name: parse(name, kinds.get(name, str), text) for name, text in texts.items()}
