@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional
 
 from neuroplastic import Affine, Firing, NeuroFuzzyNetwork, Neurogenesis, Selection
 from neuroplastic.learn import QConfig, QLearning, RandomStreams, Trainer
@@ -37,7 +36,10 @@ def dnn_network(actions: int) -> nn.Module:
 
 
 class SmallEncoder(nn.Module):
-    """Features (B, 128) of pictures (B, 84, 84, 3): means over 7 x 7 pixels, then one convolution. For speed."""
+    """Features (B, 128) of pictures (B, 84, 84, 3): one convolution over every seventh pixel. For speed.
+
+    The squares of `Catch` are 21 pixels wide: no square is missed.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,9 +48,14 @@ class SmallEncoder(nn.Module):
         self.feature_norm = nn.LayerNorm(128)
 
     def forward(self, pictures: torch.Tensor) -> torch.Tensor:
-        means = functional.avg_pool2d(pictures.permute(0, 3, 1, 2).float() / 255, 7)
-        features: torch.Tensor = self.feature_norm(self.norm(self.convolution(means)).relu().flatten(1))
+        seen = pictures[:, 3::7, 3::7].permute(0, 3, 1, 2).float() / 255
+        features: torch.Tensor = self.feature_norm(self.norm(self.convolution(seen)).relu().flatten(1))
         return features
+
+
+def small_dnn_network(actions: int) -> nn.Module:
+    value, advantage = (dnn_head(128, outputs, 64, "ReLU") for outputs in (1, actions))
+    return DuelingNetwork(SmallEncoder(), value, advantage)
 
 
 def nfn_head(in_features: int, out_features: int, rules: int, *, grow: bool) -> NeuroFuzzyNetwork:
@@ -80,11 +87,12 @@ NFN_CONFIG = replace(CATCH_CONFIG, learning_rate=3e-3)
 
 AGENTS: dict[str, tuple[MakeNetwork, QConfig]] = {
     "dnn": (dnn_network, CATCH_CONFIG),
+    "small_dnn": (small_dnn_network, CATCH_CONFIG),
     # Steadier data make up for the small encoder: without that, the last few balls take long.
     "small_nfn": (small_nfn_network, replace(NFN_CONFIG, batch_size=32, exploration_floor=0.5)),
     "nfn": (nfn_network, NFN_CONFIG),
 }
-"""By name: the plain network and the neuro-fuzzy one behind the paper's encoder, the latter also behind a small one."""
+"""By name: the plain network and the neuro-fuzzy one behind the paper's encoder, and both behind a small one."""
 
 
 def make_learner(make_network: MakeNetwork, config: QConfig, seed: int, actions: int = 3) -> QLearning:
