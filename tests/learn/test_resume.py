@@ -52,7 +52,7 @@ def killed_run_equals_undisturbed_run(
 
 
 def test_a_run_killed_twice_ends_in_the_same_bits(tmp_path):
-    killed_run_equals_undisturbed_run(tmp_path, kills=2, steps=150, every=7, seed=0)
+    killed_run_equals_undisturbed_run(tmp_path, kills=2, steps=90, every=8, seed=0)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ def digits() -> tuple[torch.Tensor, torch.Tensor]:
     return torch.tensor(data.data / 16, dtype=torch.float32), torch.tensor(data.target)
 
 
-def digits_accuracy(digits, seed: int, *, neuroplastic: bool, epochs: int = 60) -> tuple[float, int]:
+def digits_accuracy(digits, seed: int, *, neuroplastic: bool, epochs: int) -> tuple[float, int]:
     """Test accuracy and births of twenty zero-order rules, their premises learned and sets born, or both frozen."""
     pictures, labels = digits
     torch.manual_seed(seed)
@@ -48,10 +48,12 @@ def digits_accuracy(digits, seed: int, *, neuroplastic: bool, epochs: int = 60) 
 
 
 @pytest.mark.filterwarnings("ignore::neuroplastic.CapacityWarning")
-def test_learned_rules_and_births_beat_frozen_random_rules_on_digits(digits):
-    seeds = range(5)
-    learned = [digits_accuracy(digits, seed, neuroplastic=True) for seed in seeds]
-    frozen = [digits_accuracy(digits, seed, neuroplastic=False) for seed in seeds]
+@pytest.mark.parametrize("epochs", [30, pytest.param(60, marks=pytest.mark.slow)])
+def test_learned_rules_and_births_beat_frozen_random_rules_on_digits(digits, epochs):
+    learned, frozen = (
+        [digits_accuracy(digits, seed, neuroplastic=neuroplastic, epochs=epochs) for seed in range(5)]
+        for neuroplastic in (True, False)
+    )
     gains = [ours[0] - theirs[0] for ours, theirs in zip(learned, frozen, strict=True)]
     print(f"\nlearned {learned}\nfrozen {frozen}")
     assert all(births > 50 for _, births in learned)

@@ -45,6 +45,8 @@ def test_straightforward_version_is_caught():
     assert largest_tensor(lambda: training_step(peer)).numel() >= FORBIDDEN
 
 
+# Two terms come nearest to the limit: the fewer there are, the more the rest counts beside the logits.
+TERMS = [2, *(pytest.param(terms, marks=pytest.mark.slow) for terms in (5, 16))]
 can_measure = pytest.mark.skipif(
     not memory.can_measure(), reason="this system does not tell the peak memory of a process"
 )
@@ -52,12 +54,12 @@ can_measure = pytest.mark.skipif(
 
 @can_measure
 @pytest.mark.skipif(not kernel.available(), reason="the fused kernel is not available on this machine")
-@pytest.mark.parametrize("terms", [2, 16])
+@pytest.mark.parametrize("terms", TERMS)
 def test_training_step_at_the_papers_size_takes_at_most_six_times_the_logits(terms):
     assert memory.peak_extra(terms).step <= 6
 
 
 @can_measure
-@pytest.mark.parametrize("terms", [2, 5, 16])
+@pytest.mark.parametrize("terms", TERMS)
 def test_training_step_without_the_kernel_takes_at_most_six_times_the_logits(terms):
     assert memory.peak_extra(terms, fused=False).step <= 6

@@ -17,7 +17,7 @@ def case(width, shift_inputs, shift_centers, near):
 
     The logits are spread so far that noise changes no premise: a near input stays near in training mode.
     """
-    setup = Setup(D=D, outputs=2, U=20, terms=3, max_terms=4)
+    setup = Setup(D=D, outputs=2, U=8, terms=3, max_terms=4)
     rng = np.random.default_rng(3)
     net = setup.network(dtype=torch.float32)
     centers = rng.random((D, 4)) + shift_centers

@@ -18,7 +18,7 @@ def mutated(seconds, seed):
 
 
 def test_damaged_files_give_named_errors_and_touch_nothing():
-    counts = mutated(2, 0)
+    counts = mutated(1, 0)
     assert set(counts) == {"fml", "fcl", "fis"}
     assert min(counts.values()) > 10
 
