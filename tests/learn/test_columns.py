@@ -117,3 +117,20 @@ def test_decimal_commas_are_numbers_where_semicolons_separate(tmp_path):
     frame = read_table(tmp_path / "d.csv")
     assert frame["a"].tolist() == [1.5, 2.25]
     assert frame["b"].tolist() == ["x", "y,z"]
+
+
+def test_a_word_in_a_target_that_is_said_to_be_a_number_is_refused(frame):
+    words = r"--task number needs a target of numbers, but 'colour' holds 'red' in row 1; .* leave --task out"
+    with pytest.raises(InputError, match=words):
+        Columns.of(frame, "colour", classes=False)
+
+
+def test_a_few_words_do_not_make_classes_of_a_target_of_numbers():
+    target = [str(k / 10) for k in range(100)]
+    target[6] = "n/a?"
+    frame = pd.DataFrame({"x": range(100), "y": target})
+    with pytest.raises(InputError, match="'y' is a number in 99% of the rows, but 'n/a\\?' in row 7; mend"):
+        Columns.of(frame, "y")
+    assert Columns.of(frame, "y", classes=True).classes
+    few = frame.assign(y=[str(k % 5) for k in range(99)] + ["none"])  # numbered classes, and one with a name
+    assert Columns.of(few, "y").classes

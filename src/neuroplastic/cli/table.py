@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError
-from .arguments import is_number, need_file, new_file, whole
-
-# A target of many values, with at least this share of numbers, is meant as a number: a word among them is a mistake.
-MOSTLY = 0.8
+from .arguments import need_file, new_file, whole
 
 
 def add_to(commands: Any) -> None:
@@ -65,7 +62,6 @@ def run_fit(options: argparse.Namespace) -> int:
     frame = read_table(options.data)
     classes = {"auto": None, "classes": True, "number": False}[options.task]
     columns = Columns.of(frame, options.target, classes=classes, ignore=options.ignore)
-    _check_kind(frame, columns, options)
     rows = usable_rows(frame, columns)
     x, y = columns.matrix(rows), columns.targets(rows)
     constant = [name for name in x.columns if x[name].nunique() == 1]
@@ -109,28 +105,6 @@ def _possible(out: str) -> Path:
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise ConfigError(f"--out {out} cannot be made: {above} is no folder that may be written to")
     return Path(out)
-
-
-def _check_kind(frame: Any, columns: Any, options: argparse.Namespace) -> None:
-    """Refuse a target that is not what it is said to be, or is nearly all numbers and so was taken for classes."""
-    from ..learn.columns import MOST_CLASSES, first_text
-
-    target = frame[options.target]
-    found = first_text(target)
-    if found is None:
-        return
-    row, value = found
-    if not columns.classes:
-        raise ConfigError(
-            f"--task number needs a target of numbers, but {options.target!r} holds {value!r} in row {row}; "
-            "mend the file, or leave --task out to learn classes"
-        )
-    numbers = target.dropna().map(lambda entry: is_number(str(entry))).mean()
-    if options.task == "auto" and numbers >= MOSTLY and target.nunique() > MOST_CLASSES:
-        raise ConfigError(
-            f"{options.target!r} is a number in {numbers:.0%} of the rows, but {value!r} in row {row}; mend the file, "
-            "or say what it is with --task classes"
-        )
 
 
 def _notes(frame: Any, rows: Any, columns: Any) -> list[str]:

@@ -19,6 +19,8 @@ from ..errors import InputError, MissingPackageError
 MOST_CLASSES = 20
 # A text column with more values than this is refused: it is an identifier, not a category.
 MOST_CATEGORIES = 50
+# A target of many values, with at least this share of numbers, is meant as a number: a word among them is a mistake.
+MOSTLY = 0.8
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -94,8 +96,7 @@ class Columns:
         """Read off a file. `classes` says whether the target is a class; None guesses by its values."""
         for name in (target, *ignore):
             _need(frame, name)
-        if classes is None:
-            classes = _looks_like_classes(frame[target])
+        classes = _is_classes(frame[target], classes)
         names = [name for name in frame.columns if name != target and name not in ignore]
         if not names:
             raise InputError(f"the table needs a column beside the target {target!r}")
@@ -164,6 +165,30 @@ def _need(frame: pd.DataFrame, name: str) -> None:
 
 def _is_number(column: pd.Series) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
+
+
+def _is_classes(target: pd.Series, said: bool | None) -> bool:
+    """Whether the target is a class, as it is said to be or as it looks.
+
+    Refused are words in what is said to be a number, and a few words that make classes of what is nearly all numbers.
+    """
+    classes = _looks_like_classes(target) if said is None else said
+    found = first_text(target)
+    if found is None:
+        return classes
+    row, value = found
+    if not classes:
+        raise InputError(
+            f"--task number needs a target of numbers, but {target.name!r} holds {value!r} in row {row}; "
+            "mend the file, or leave --task out to learn classes"
+        )
+    numbers = pd.to_numeric(target.dropna(), errors="coerce").notna().mean()
+    if said is None and numbers >= MOSTLY and target.nunique() > MOST_CLASSES:
+        raise InputError(
+            f"{target.name!r} is a number in {numbers:.0%} of the rows, but {value!r} in row {row}; mend the file, "
+            "or say what it is with --task classes"
+        )
+    return classes
 
 
 def _looks_like_classes(column: pd.Series) -> bool:
