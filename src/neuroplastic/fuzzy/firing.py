@@ -68,11 +68,11 @@ def with_certainty(log_firing: Tensor, certainty: Tensor, form: str) -> Tensor:
 
 def entmax(log_firing: Tensor, alpha: float | Tensor) -> Tensor:
     """Firing levels: alpha-entmax over rules of the max-shifted log-firing (Eq. 7 for alpha = 1); rows sum to 1."""
+    if not isinstance(alpha, Tensor) and alpha == 1:
+        return torch.softmax(log_firing, dim=1)  # shifts by itself
     shifted = log_firing - log_firing.detach().amax(dim=1, keepdim=True)
     if isinstance(alpha, Tensor):
         return _by_bisection(shifted, alpha)
-    if alpha == 1:
-        return torch.softmax(shifted, dim=1)
     if alpha == 1.5:
         if kernel.serves(shifted):
             levels: Tensor = _Entmax15.apply(shifted)  # type: ignore[no-untyped-call]

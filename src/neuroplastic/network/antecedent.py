@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 
 import torch
@@ -280,16 +281,12 @@ def check_input(x: Tensor, attributes: int) -> None:
         raise InputError(f"x must have {attributes} columns (one per attribute), got shape {tuple(x.shape)}")
     if not x.is_floating_point():
         raise InputError(f"x must be floating point, got {x.dtype}; use x.float()")
-    if not kernel.traced():
-        total = x.detach().sum()
-        # A finite sum proves finite entries; only a sum that overflowed or met a NaN needs a closer look.
-        if not bool(torch.isfinite(total)):
-            finite = torch.isfinite(x.detach())
-            if not bool(finite.all()):
-                row, column = (~finite).nonzero()[0].tolist()
-                raise InputError(
-                    f"x must be finite, got {float(x[row, column])} at row {row}, column {column}"
-                )
+    # A finite sum proves finite entries; only a sum that overflowed or met a NaN needs a closer look.
+    if not kernel.traced() and not math.isfinite(float(x.detach().sum())):
+        finite = torch.isfinite(x.detach())
+        if not bool(finite.all()):
+            row, column = (~finite).nonzero()[0].tolist()
+            raise InputError(f"x must be finite, got {float(x[row, column])} at row {row}, column {column}")
 
 
 def first_sets(attributes: int, terms: int, max_terms: int, input_range: Range) -> tuple[Tensor, Tensor]:

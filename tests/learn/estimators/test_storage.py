@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 from sklearn.datasets import load_iris, make_regression
+from sklearn.exceptions import NotFittedError
 
 import neuroplastic as npl
 
@@ -54,6 +55,9 @@ def test_file_is_tensors_and_json(tmp_path):
 
 
 def test_unfitted_estimator_is_not_saved(tmp_path):
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(
+        NotFittedError, match=r"NeuroFuzzyClassifier is not fitted yet; call fit\(X, y\) first"
+    ) as error:
         npl.save(npl.NeuroFuzzyClassifier(), tmp_path / "model")
+    assert isinstance(error.value, npl.NeuroplasticError)
     assert not list(tmp_path.iterdir())

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 from torch import Tensor
 
 from ...errors import CapacityWarning, ConfigError, at_least
@@ -23,11 +23,13 @@ from ...network.neurogenesis import Birth, Neurogenesis
 from ...network.nfn import NeuroFuzzyNetwork
 from ...rules.reading import rule_base
 from ...rules.rule_base import RuleBase
+from .adam import Adam
 from .choosing import choose, in_proportion
+from .errors import need_fit
 from .naming import readable
 from .rows import Numbers, Rows, location_and_scale
 from .start import first_terms, place_first_rules, place_first_sets, sharpen, start_linear
-from .training import Plan, Tensors, optimizer_for, step, train
+from .training import Plan, Tensors, step, threads_worth_it, train
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -51,7 +53,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
     network_: NeuroFuzzyNetwork
     n_features_in_: int
     n_iter_: int
-    _optimizer: torch.optim.Optimizer | None = None
+    _adam: Adam | None = None
 
     def __init__(
         self,
@@ -168,14 +170,14 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         if first:
             self._begin(rows, rng)
         net = self.network_
-        optimizer = self._optimizer = self._optimizer or optimizer_for(net, self.learning_rate)
+        adam = self._adam = self._adam or Adam(net)
         data = Tensors(net, self._seen(rows), labels=self._labels)
         plan, net = self._plan(len(rows)), net.train()
         batches = data.batches(plan.batch_size, rng)
-        with warnings.catch_warnings():
+        with threads_worth_it(net, plan.batch_size), warnings.catch_warnings():
             warnings.simplefilter("ignore", CapacityWarning)
             for _ in range(math.ceil(len(data) / plan.batch_size)):
-                step(net, optimizer, self._loss, data, next(batches), plan)
+                step(net, adam, self._loss, next(batches), data.total, plan, self.learning_rate)
         net.eval()
         self.n_iter_ = (0 if first else self.n_iter_) + 1
         return self
@@ -245,7 +247,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
             place_first_rules(net, seen, seed)
             sharpen(net.eval(), seen)
         start_linear(net, *self._linear(seen))
-        self.network_, self._optimizer = net.double().eval(), None
+        self.network_, self._adam = net.double().eval(), None
 
     def _neurogenesis(self, rows: int) -> Neurogenesis | None:
         """Births of wide sets, for many rows: a narrow one at a few outliers silences its rules everywhere else."""
@@ -287,14 +289,14 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _settle(self, updates: int) -> None:
         """Double precision from here on, so that a row's output does not depend on the rows beside it."""
-        self.network_, self._optimizer = self.network_.double().eval(), None
+        self.network_, self._adam = self.network_.double().eval(), None
         self.n_iter_ = updates
 
     # Using.
 
     def _outputs_of(self, X: Any) -> Numbers:
         """The network's outputs of X in raw units, (N, O), not yet scaled back."""
-        check_is_fitted(self, "network_")
+        need_fit(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         with torch.no_grad():
             outputs: Numbers = self.network_(torch.from_numpy((X - self.offset_) / self.scale_)).numpy()
@@ -303,20 +305,20 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
     @property
     def rules_(self) -> RuleBase:
         """The rules in raw units, with the columns' names and, for classes, theirs."""
-        check_is_fitted(self, "network_")
+        need_fit(self)
         return rule_base(self.network_, **self._names_and_scales())
 
     @property
     def births_(self) -> list[Birth]:
         """The fuzzy sets born in training, in the units that the network sees (standardised)."""
-        check_is_fitted(self, "network_")
+        need_fit(self)
         return self.network_.births
 
     def explain(self, X: Any) -> Explanation:
         """Which rules made the outputs of X (N, D), and how much each counted; see `npl.explain`."""
         from ...rules.explanations.explaining import explain
 
-        check_is_fitted(self, "network_")
+        need_fit(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return explain(self.network_, X, **self._names_and_scales())
 
@@ -327,7 +329,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         """
         from ...rules.simplification.simplifying import simplify
 
-        check_is_fitted(self, "network_")
+        need_fit(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         made = simplify(self.network_, torch.from_numpy((X - self.offset_) / self.scale_), tolerance)
         assert isinstance(made.network, NeuroFuzzyNetwork)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ...errors import ConfigError
@@ -15,6 +14,7 @@ from ...network.nfn import NeuroFuzzyNetwork
 from ...network.storage import Kind, register
 from .base import NeuroFuzzyEstimator
 from .classifier import NeuroFuzzyClassifier
+from .errors import need_fit
 from .regressor import NeuroFuzzyRegressor
 from .training import History
 
@@ -24,7 +24,7 @@ _PLAIN = ("n_features_in_", "n_iter_", "n_outputs_", "_one_dimensional", "target
 
 
 def _parts(estimator: NeuroFuzzyEstimator) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    check_is_fitted(estimator, "network_")
+    need_fit(estimator)
     fitted = vars(estimator)
     config: dict[str, Any] = {
         "parameters": _parameters(estimator),

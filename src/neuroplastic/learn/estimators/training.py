@@ -6,8 +6,9 @@ import copy
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,18 +17,18 @@ from tqdm import tqdm
 
 from ...errors import CapacityWarning
 from ...network.nfn import NeuroFuzzyNetwork
+from .adam import Adam
 from .rows import Rows
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """Of outputs (B, O) and targets (B, ...), the loss of each row, (B,)."""
 
 WARM_UP = 0.15
-BETAS = (0.9, 0.99)
 AVERAGE = 0.98
-# A rule that changes its premise leaves its consequent in the wrong place, so premises change slowly.
-PREMISE_PACE = 0.3
 # Sets are born in this first part of training, while rules still differ little: a late birth upsets them.
 GROWING = 0.1
+# With fewer multiplications in a forward pass, a second thread costs more time than it saves.
+ENOUGH_FOR_THREADS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,14 @@ class History:
     updates: int = 0
 
 
+class Batch(NamedTuple):
+    """Rows of one gradient step: inputs (B, D), targets (B, ...), weights (B,)."""
+
+    x: Tensor
+    y: Tensor
+    weight: Tensor
+
+
 class Tensors:
     """Rows as tensors of the network's type."""
 
@@ -73,14 +82,17 @@ class Tensors:
     def __len__(self) -> int:
         return len(self.x)
 
-    def batches(self, size: int, rng: np.random.RandomState) -> Iterator[Any]:
-        """Endless mini-batches, each pass over the rows in a new order; a slice where one batch is all rows."""
+    def batches(self, size: int, rng: np.random.RandomState) -> Iterator[Batch]:
+        """Endless mini-batches, each pass over the rows in a new order; one that holds all rows is never shuffled."""
+        columns = (self.x, self.y, self.weight)
         if size >= len(self):
             while True:
-                yield slice(None)
+                yield Batch(*columns)
         while True:
             order = torch.from_numpy(rng.permutation(len(self)))
-            yield from (part for part in torch.split(order, size) if len(part) > size // 2)
+            for part in torch.split(order, size):
+                if len(part) > size // 2:
+                    yield Batch(*(column.index_select(0, part) for column in columns))
 
 
 class Average:
@@ -118,32 +130,14 @@ class Average:
             mean.copy_(kept)
 
 
-def optimizer_for(net: NeuroFuzzyNetwork, learning_rate: float) -> torch.optim.Optimizer:
-    """Adam over all of the network's parameters; premises and sets take smaller steps than consequents."""
-    consequents = [net.weight, net.bias]
-    others = [own for own in net.parameters() if all(own is not consequent for consequent in consequents)]
-    groups = [{"params": consequents, "pace": 1.0}, {"params": others, "pace": PREMISE_PACE}]
-    optimizer = torch.optim.Adam(groups, lr=learning_rate, betas=BETAS, fused=True)
-    set_step_size(optimizer, learning_rate)
-    return optimizer
-
-
-def set_step_size(optimizer: torch.optim.Optimizer, size: float) -> None:
-    """Set the step size of the consequents, and with it that of the premises."""
-    for group in optimizer.param_groups:
-        group["lr"] = size * group["pace"]
-
-
 @torch.no_grad()
-def restrain(net: NeuroFuzzyNetwork, plan: Plan, total: float) -> None:
+def restrain(gradient: Tensor, weight: Tensor, plan: Plan, total: float) -> None:
     """Add the gradient of `(ridge |mean W|^2 + shrinkage sum_u |W_u - mean W|^2) / (2 total)`.
 
     As a gradient, not as a part of the loss: that takes a third of the time, and small tables are all fixed cost.
     """
-    weight = net.weight
-    assert weight.grad is not None
-    weight.grad.add_(weight, alpha=plan.shrinkage / total)
-    weight.grad.add_(weight.mean(dim=0), alpha=(plan.ridge / len(weight) - plan.shrinkage) / total)
+    gradient.add_(weight, alpha=plan.shrinkage / total)
+    gradient.add_(weight.mean(dim=0), alpha=(plan.ridge / len(weight) - plan.shrinkage) / total)
 
 
 def step_size(plan: Plan, update: int) -> float:
@@ -157,20 +151,13 @@ def step_size(plan: Plan, update: int) -> float:
 
 
 def step(
-    net: NeuroFuzzyNetwork,
-    optimizer: torch.optim.Optimizer,
-    loss: Loss,
-    data: Tensors,
-    batch: Any,
-    plan: Plan,
+    net: NeuroFuzzyNetwork, adam: Adam, loss: Loss, batch: Batch, total: float, plan: Plan, size: float
 ) -> float:
-    """One gradient step on a batch; the loss it had."""
-    weight = data.weight[batch]
-    fit = (loss(net(data.x[batch]), data.y[batch]) * weight).sum() / weight.sum()
-    optimizer.zero_grad(set_to_none=True)
-    fit.backward()  # type: ignore[no-untyped-call]
-    restrain(net, plan, data.total)
-    optimizer.step()
+    """One gradient step of this size on a batch of rows that weigh `total` together; the loss the batch had."""
+    fit = torch.dot(loss(net(batch.x), batch.y), batch.weight / batch.weight.sum())
+    gradients = torch.autograd.grad(fit, adam.parameters)
+    restrain(gradients[0], adam.parameters[0], plan, total)
+    adam.step(gradients, size)
     return float(fit.detach())
 
 
@@ -181,6 +168,21 @@ def mean_loss(net: NeuroFuzzyNetwork, loss: Loss, data: Tensors) -> float:
     value = float((loss(net(data.x), data.y) * data.weight).sum() / data.weight.sum())
     net.train()
     return value
+
+
+@contextmanager
+def threads_worth_it(net: NeuroFuzzyNetwork, batch_size: int) -> Iterator[None]:
+    """One thread for small steps, all that torch may use for large ones.
+
+    Threads wait for each other at every operation, by spinning: where another process needs a core, small steps on
+    two threads were seen to take fifty times as long.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if batch_size * net.weight.numel() < ENOUGH_FOR_THREADS else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def train(
@@ -197,23 +199,25 @@ def train(
 
     Without held-out rows, training stops when the loss on all rows no longer falls.
     """
-    optimizer = optimizer_for(net, plan.learning_rate)
-    average, history = Average(net), History()
+    adam, average, history = Adam(net), Average(net), History()
     last = plan.updates if plan.stop is None else plan.stop
     best, best_state, waited = math.inf, None, 0
     batches = data.batches(plan.batch_size, rng)
     net.train()
     with (
+        threads_worth_it(net, plan.batch_size),
         warnings.catch_warnings(),
         tqdm(total=last, desc="fitting", unit="update", disable=not verbose) as bar,
     ):
         warnings.simplefilter("ignore", CapacityWarning)  # `max_terms` is a limit that the caller set
         recent = 0.0
         for update in range(1, last + 1):
-            set_step_size(optimizer, step_size(plan, update))
             if update > GROWING * plan.updates:
                 net.antecedent.neurogenesis = None
-            recent += step(net, optimizer, loss, data, next(batches), plan) / plan.check_every
+            recent += (
+                step(net, adam, loss, next(batches), data.total, plan, step_size(plan, update))
+                / plan.check_every
+            )
             average.update()
             history.updates = update
             bar.update()
