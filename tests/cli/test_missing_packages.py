@@ -3,51 +3,35 @@
 import subprocess
 import sys
 
-import pytest
-
+# One process after another would import everything again: each command is run with what is blocked for it.
 BLOCK = """
 import sys
 
+blocked = {{"vizdoom", "gymnasium", "cv2", "optuna", "sqlalchemy", "pingouin"}}
+
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {blocked!r}:
+        if name.split(".")[0] in blocked:
             raise ImportError(f"No module named {{name!r}}")
 
 sys.meta_path.insert(0, Blocked())
 from neuroplastic.cli.main import main
 
-sys.exit(main({arguments!r}))
+assert main({table!r}) == 0
+assert not blocked & set(sys.modules)
+blocked = {{"vizdoom"}}
+assert main({game!r}) == 2
 """
 
 
-def run(blocked: set[str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    code = BLOCK.format(blocked=blocked, arguments=list(arguments))
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
-
-
-def test_the_command_that_needs_the_game_says_what_to_install():
-    done = run({"vizdoom"}, "train", "BP", "--rules", "4")
-    assert done.returncode == 2
+def test_a_table_needs_neither_game_nor_studies_and_the_game_says_what_to_install(tmp_path):
+    rows = ["a,b,y"] + [f"{k % 7},{k % 5},{'high' if k % 7 > 3 else 'low'}" for k in range(40)]
+    data, out = tmp_path / "d.csv", tmp_path / "m"
+    data.write_text("\n".join(rows))
+    table = ["fit", str(data), "--target", "y", "--rules", "2", "--folds", "2", "--out", str(out)]
+    code = BLOCK.format(table=table, game=["train", "BP", "--rules", "4"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert (out / "index.html").exists()
     assert "neuroplastic[doom]" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("blocked", [{"vizdoom", "gymnasium", "cv2", "optuna", "sqlalchemy", "pingouin"}])
-def test_a_table_needs_neither_game_nor_studies(blocked, tmp_path):
-    rows = ["a,b,y"] + [f"{k % 7},{k % 5},{'high' if k % 7 > 3 else 'low'}" for k in range(40)]
-    (tmp_path / "d.csv").write_text("\n".join(rows))
-    done = run(
-        blocked,
-        "fit",
-        str(tmp_path / "d.csv"),
-        "--target",
-        "y",
-        "--rules",
-        "2",
-        "--folds",
-        "2",
-        "--out",
-        str(tmp_path / "m"),
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert (tmp_path / "m" / "index.html").exists()
