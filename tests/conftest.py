@@ -1,9 +1,14 @@
 """Small networks gain nothing from a second thread; with two processes (`pytest -n 2`) a file's tests stay together."""
 
+import os
 import signal
 from pathlib import Path
 
 import pytest
+
+# Before PyTorch is imported, and for the processes that tests start: two tests at a time have two cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import torch
 
 torch.set_num_threads(1)
@@ -13,11 +18,36 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Folders whose tests start game engines, worker processes or servers: one process at a time runs them.
 BUSY = {"doom", "study", "cli"}
+# The groups that take longest. They are begun first: what is left in the end is short, and both processes end together.
+LONGEST = (
+    "busy",
+    "learn/test_learning.py",
+    "test_docs.py",
+    "network/test_learning.py",
+    "learn/estimators/test_estimators.py",
+    "learn/estimators/test_scikit_learn_checks.py",
+    "learn/test_resume.py",
+    "network/test_frozen.py",
+    "network/test_memory.py",
+    "rules/test_simplify.py",
+    "rules/test_pictures.py",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have xdist keep our order; of itself it begins with the groups of most tests."""
+    config.option.loadscopereorder = False
+
+
+def group_of(item: pytest.Item) -> str:
+    """Each file is a group of its own, for its fixtures are made once; the busy folders have a common one."""
+    path = item.path.relative_to(Path(__file__).parent)
+    return "busy" if path.parts[0] in BUSY else path.as_posix()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each file a group of its own, for its fixtures are made once, and the busy folders a common one."""
-    here = Path(__file__).parent
+    """Put tests into groups, the longest first."""
     for item in items:
-        folder = item.path.relative_to(here).parts[0]
-        item.add_marker(pytest.mark.xdist_group("busy" if folder in BUSY else str(item.path)))
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    rank = {group: place for place, group in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(group_of(item), len(rank)))
