@@ -71,7 +71,7 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
         batch_size: int = 256,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
-        patience: int = 15,
+        patience: int = 10,
         warm_start: bool = False,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
