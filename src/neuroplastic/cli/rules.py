@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, InputError, choose
+from ..whole_files import write_whole
 from .arguments import need_file, new_file, whole
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def run_rules(options: argparse.Namespace) -> int:
             content = rules[0].json()
         else:
             content = "\n\n".join(base.text(exact=options.exact) for base in rules)
-        target.write_text(content + "\n", encoding="utf-8")
+        write_whole(target, f"{content}\n".encode())
     else:
         from ..rules.standards import NotExpressibleError, export
 

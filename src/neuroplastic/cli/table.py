@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError
+from ..whole_files import write_whole
 from .arguments import need_file, new_file, whole
 
 
@@ -170,6 +171,6 @@ def run_predict(options: argparse.Namespace) -> int:
     if target is None:
         print(made.to_csv(index=False), end="")
         return 0
-    made.to_csv(target, index=False)
+    write_whole(target, made.to_csv(index=False).encode())
     print(f"{target}: {len(made)} predictions of {model.columns.target!r}")
     return 0

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..network.storage import StorageError, load, save
+from ..whole_files import write_whole
 from .columns import Columns
 from .estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 
@@ -42,7 +43,7 @@ class TableModel:
         path.mkdir(parents=True, exist_ok=True)
         save(self.estimator, path / ESTIMATOR)
         saved = {"format": FORMAT, **self.columns.as_dict()}
-        (path / COLUMNS).write_text(json.dumps(saved, indent=1), encoding="utf-8")
+        write_whole(path / COLUMNS, json.dumps(saved, indent=1).encode())
 
     @classmethod
     def load(cls, folder: str | Path) -> TableModel:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,6 +15,7 @@ from safetensors.torch import save as as_bytes
 from torch import Tensor
 
 from ..errors import NeuroplasticError
+from ..whole_files import write_whole
 from .hierarchy import Hierarchy
 from .nfn import NeuroFuzzyNetwork
 
@@ -80,18 +79,7 @@ def save(net: Any, path: str | os.PathLike[str]) -> None:
     config, state = _kind(type(net).__name__).parts(net)
     header = {"format": FORMAT, "kind": type(net).__name__, "config": config}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in state.items()}
-    content = as_bytes(tensors, metadata={"neuroplastic": json.dumps(header)})
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, as_bytes(tensors, metadata={"neuroplastic": json.dumps(header)}))
 
 
 def load(path: str | os.PathLike[str], *, device: torch.device | str = "cpu") -> Any:

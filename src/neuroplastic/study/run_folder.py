@@ -16,6 +16,7 @@ from torch import nn
 
 from ..errors import NeuroplasticError
 from ..learn.checkpoint import CheckpointStore
+from ..whole_files import write_whole
 from .agent import neuro_fuzzy_parts
 from .configuration import RunConfig, as_json, from_json
 
@@ -60,7 +61,7 @@ class RunFolder:
             except FileExistsError:
                 continue
             folder = cls(path)
-            _write(path / "config.json", json.dumps(as_json(config), indent=1).encode())
+            write_whole(path / "config.json", json.dumps(as_json(config), indent=1).encode())
             return folder
         raise RunError(f"{Path(parent) / name} and 9,999 variations of it exist already")
 
@@ -86,7 +87,7 @@ class RunFolder:
         rows += [
             ",".join("" if value is None else str(value) for value in asdict(m).values()) for m in metrics
         ]
-        _write(self.path / "metrics.csv", ("\n".join(rows) + "\n").encode())
+        write_whole(self.path / "metrics.csv", ("\n".join(rows) + "\n").encode())
 
     def metrics(self) -> list[EpochMetrics]:
         """What metrics.csv holds; empty before the first evaluation."""
@@ -106,7 +107,7 @@ class RunFolder:
         rows = [(e, k, r) for e, k, r in self._returns() if e < epoch]
         rows += [(epoch, episode, value) for episode, value in enumerate(returns)]
         lines = ["epoch,episode,return", *(f"{e},{k},{r!r}" for e, k, r in rows)]
-        _write(self.path / "returns.csv", ("\n".join(lines) + "\n").encode())
+        write_whole(self.path / "returns.csv", ("\n".join(lines) + "\n").encode())
 
     def returns(self, epoch: int) -> list[float]:
         """The episode returns of an epoch's evaluation; empty before it."""
@@ -124,12 +125,12 @@ class RunFolder:
         rows = ["network,step,attribute,term,center,width,count"]
         for name, part in neuro_fuzzy_parts(network).items():
             rows += [",".join(map(str, (name, *asdict(birth).values()))) for birth in part.births]
-        _write(self.path / "births.csv", ("\n".join(rows) + "\n").encode())
+        write_whole(self.path / "births.csv", ("\n".join(rows) + "\n").encode())
 
     def write_best(self, network: nn.Module) -> None:
         """Replace best.safetensors by this network, which is the one that acts."""
         state = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-        _write(self.path / "best.safetensors", as_bytes(state))
+        write_whole(self.path / "best.safetensors", as_bytes(state))
 
     def load_into(self, network: nn.Module, which: str) -> None:
         """Load the network that acts (see `QConfig.act_with`), of the 'best' or of the 'last' epoch."""
@@ -154,13 +155,3 @@ def run_folders(parent: str | os.PathLike[str]) -> Iterator[RunFolder]:
         for path in sorted(Path(parent).iterdir()):
             if (path / "config.json").is_file():
                 yield RunFolder(path)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Replace a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.writing")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from ...whole_files import write_whole
 from ..building import network_of
 from ..estimators import is_estimator
 from ..rule_base import RuleBase
@@ -56,19 +56,6 @@ def export(source: Source, path: str | os.PathLike[str]) -> None:
             f"the extension of {target.name!r} must be one of {', '.join(_WRITERS)}, .onnx, got {extension!r}"
         )
     write_whole(target, _WRITERS[extension](source).encode())
-
-
-def write_whole(target: Path, content: bytes) -> None:
-    """Write a file whole or not at all: under a temporary name first, which is then renamed."""
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def import_rules(path: str | os.PathLike[str]) -> RuleBase:

@@ -8,7 +8,6 @@ the attribute's mean centre, so no tensor of shape (B, U, D) exists; the product
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,9 @@ from ...fuzzy.membership import input_limit
 from ...network.consequents import LowRankConsequent, MamdaniConsequent
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
+from ...whole_files import write_whole
 from ..networks import alpha_of, levels_of, numbers
 from ..scaling import Scaling
-from .files import write_whole
 from .onnx_graph import Graph, checked_bytes
 
 # As many halvings as the bisection of the networks makes; the bracket then has no more doubles to halve.
@@ -58,7 +57,7 @@ def to_onnx(
         stretched = graph.node("Mul", graph.wide(value), graph.constant(outer.scale, wide=True))
         value = graph.narrow(graph.node("Add", stretched, graph.constant(outer.offset, wide=True)))
     content = checked_bytes(graph, value, levels[0].in_features, levels[-1].out_features)
-    write_whole(Path(path), content)
+    write_whole(path, content)
 
 
 def _level(graph: Graph, net: NeuroFuzzyNetwork, x: str) -> str:

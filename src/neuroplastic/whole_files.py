@@ -1,0 +1,27 @@
+"""Files that appear whole or not at all; every file that the package replaces is written here."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file, or replace the one that is there, whole or not at all.
+
+    The content goes under a temporary name, is synced and renamed: a crash or a full disk leaves the old file as it
+    was. Who may read the file is for the umask to say, as with any other file.
+    """
+    target = Path(path)
+    # Not by `tempfile`, whose files are the owner's alone. Of two writers each has a name of its own.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
