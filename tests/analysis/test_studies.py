@@ -163,7 +163,7 @@ def test_several_studies_of_one_storage_are_told_apart_by_name(tmp_path: Path) -
 
 
 def test_a_storage_that_is_not_there_raises_and_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="no database file"):
+    with pytest.raises(StudyError, match="no study storage"):
         load_studies(f"sqlite:///{tmp_path}/none.db")
     assert not (tmp_path / "none.db").exists()
     with pytest.raises(StudyError, match="there is no study at"):
@@ -173,9 +173,14 @@ def test_a_storage_that_is_not_there_raises_and_is_not_made(tmp_path: Path) -> N
 
 
 def test_a_server_out_of_reach_raises_without_showing_the_password() -> None:
-    with pytest.raises(StudyError, match="cannot be read") as caught:
+    with pytest.raises(StudyError, match="cannot be reached") as caught:
         load_studies("postgresql+psycopg://somebody:secret@127.0.0.1:9/studies")
     assert "secret" not in str(caught.value)
+
+
+def test_an_address_with_a_port_that_is_no_number_is_refused() -> None:
+    with pytest.raises(StudyError, match="is not the address"):
+        load_studies("postgresql://somebody@127.0.0.1:54x/studies")
 
 
 def test_files_that_are_no_studies_raise(tmp_path: Path) -> None:

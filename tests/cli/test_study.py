@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import optuna
 import pytest
 
 from neuroplastic.cli.main import main
@@ -142,6 +143,23 @@ def test_empty_study_and_unknown_study_are_named(capsys, tmp_path, monkeypatch):
     assert "there are BP-dnn" in capsys.readouterr().err
     assert main(["study", "status"]) == 0
     assert "BP-dnn: 0/3 complete" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("objectives", [1, 3])
+def test_study_of_someone_else_in_the_same_storage_is_told_apart(capsys, tmp_path, monkeypatch, objectives):
+    monkeypatch.chdir(tmp_path)
+    own = optuna.create_study(
+        storage="sqlite:///studies.db", study_name="own", directions=["maximize"] * objectives
+    )
+    own.optimize(lambda trial: [trial.suggest_float("x", 0, 1)] * objectives, n_trials=1)
+    assert main(["study", "status"]) == 0
+    assert "own: 1 complete" in capsys.readouterr().out
+    for words in (["best", "own"], ["export", "own", "--csv", "x.csv"]):
+        assert main(["study", *words]) == 2
+        told = capsys.readouterr()
+        assert "'own' was not made by `neuroplastic study run`" in told.err
+        assert not told.out
+    assert main(["study", "run", "--task", "BP", "--agent", "nfn", "--inherit", "own"]) == 2
 
 
 def test_help_shows_no_hook_of_the_tests(capsys):

@@ -132,6 +132,19 @@ def test_study_without_a_finished_trial_has_no_best():
         best_trial(optuna.create_study(directions=list(DIRECTIONS)))
 
 
+def test_study_of_other_objectives_has_no_best():
+    study = optuna.create_study(study_name="own")
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    with pytest.raises(StudyError, match="'own' must have the three objectives"):
+        best_trial(study)
+
+
+def test_preset_that_is_not_text_is_refused(tmp_path):
+    (tmp_path / "x.json").write_bytes(b"\xff\xfe\x00{")
+    with pytest.raises(ConfigError, match="is not a preset"):
+        load_preset(tmp_path / "x.json", "BP", "dnn")
+
+
 def test_outcome_takes_the_best_epoch_and_the_slope_of_all():
     epochs = [{"epoch": k + 1, "mean": mean, "sd": k} for k, mean in enumerate((0.0, 6.0, 3.0))]
     assert Outcome(epochs, []).values == pytest.approx((6.0, 1, 1.5))

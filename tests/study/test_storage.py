@@ -6,7 +6,9 @@ import sqlite3
 import sys
 import threading
 import urllib.request
+from contextlib import closing
 
+import optuna
 import pytest
 import sqlalchemy
 
@@ -60,11 +62,48 @@ def test_storage_that_is_not_there_is_not_made_by_looking(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_file_that_is_no_database_is_left_as_it_is(tmp_path):
+def test_looking_leaves_a_database_of_something_else_alone(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        other.execute("CREATE TABLE thing (x)")
+        other.commit()
+    before = (tmp_path / "other.db").read_bytes()
+    with pytest.raises(StorageError, match="without studies"):
+        open_storage(f"sqlite:///{tmp_path}/other.db", create=False)
+    assert (tmp_path / "other.db").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["other.db"]
+
+
+def test_looking_takes_no_lock_and_leaves_the_journal_as_it_is(tmp_path):
+    """So it works on a file that nobody may write; and while another writes."""
+    create_study(optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/s.db"), "s", settings())
+    with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        opened = open_storage(f"sqlite:///{tmp_path}/s.db", create=False)
+        assert load_study(opened, "s").user_attrs["task"] == "BP"
+        assert not Slots(opened.engine, "s").exist()
+        writer.execute("ROLLBACK")
+        assert writer.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_looking_at_a_server_makes_no_tables(postgresql):
+    with pytest.raises(StorageError, match="without studies"):
+        open_storage(postgresql, create=False)
+    with pytest.raises(StorageError, match="without studies"):
+        open_storage(postgresql, create=False)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_port_that_is_no_number_is_refused(create):
+    with pytest.raises(StorageError, match="is not the address of a storage"):
+        open_storage("postgresql://me@host:54x/db", create=create)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_file_that_is_no_database_is_left_as_it_is(tmp_path, create):
     (tmp_path / "s.db").write_text("a text of some length, which is no database at all" * 100)
     before = (tmp_path / "s.db").read_bytes()
-    with pytest.raises(StorageError, match="cannot be used"):
-        open_storage(f"sqlite:///{tmp_path}/s.db")
+    with pytest.raises(StorageError, match=r"s\.db cannot be .*not a database"):
+        open_storage(f"sqlite:///{tmp_path}/s.db", create=create)
     assert (tmp_path / "s.db").read_bytes() == before
 
 

@@ -16,12 +16,9 @@ from __future__ import annotations
 
 import csv
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from .errors import StudyError
 from .gower import Value, value_of
@@ -78,42 +75,23 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
     import optuna
     from sqlalchemy.exc import SQLAlchemyError
 
-    from ..study.storage import shown, storage_url
+    from ..study.storage import StorageError, open_storage, shown
 
-    address = storage_url(url)
     try:
-        storage = optuna.storages.RDBStorage(_existing(address))
+        storage = open_storage(url, create=False)
         try:
             names = optuna.get_all_study_names(storage)
             tables = tuple(_of_optuna(optuna.load_study(study_name=name, storage=storage)) for name in names)
         finally:
             storage.engine.dispose()
-    except (SQLAlchemyError, ImportError, RuntimeError) as error:
+    except StorageError as error:
+        raise StudyError(str(error)) from error
+    except SQLAlchemyError as error:
         reason = str(error).strip().splitlines()[0]
         raise StudyError(f"the storage {shown(url)} cannot be read: {reason}") from error
     if not tables:
         raise StudyError(f"the storage {shown(url)} holds no study")
     return tables
-
-
-def _existing(url: str) -> str:
-    """The address of a storage that is there: Optuna would make a SQLite file, or its tables in one, without asking.
-
-    Not opened for reading only, since SQLite then leaves the side files of its write-ahead mode behind.
-    """
-    if not url.startswith("sqlite"):
-        return url
-    file = Path(url.removeprefix("sqlite:///"))
-    if not file.is_file():
-        raise StudyError(f"there is no database file {file}")
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=rw", uri=True)) as connection:
-            found = connection.execute("SELECT name FROM sqlite_master WHERE name = 'studies'").fetchone()
-    except sqlite3.Error as error:
-        raise StudyError(f"{file} cannot be read as a database: {error}") from error
-    if found is None:
-        raise StudyError(f"{file} is a database without studies of Optuna")
-    return url
 
 
 def _of_optuna(study: Study) -> StudyTable:

@@ -246,7 +246,7 @@ def run_status(options: argparse.Namespace) -> int:
             f"{number[TrialState.FAIL]} failed or stopped"
         )
         finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
-        if finished:
+        if finished and "settings" in study.user_attrs:  # another's study may have other objectives
             print(f"  best: {_line(best_of(finished))}")
         print(f"  {study.user_attrs.get('protocol', 'protocol unknown: not made by this command')}")
     return 0
@@ -271,6 +271,7 @@ def _print_best(study: optuna.Study) -> int:
     from ..study.best import best_trial, near_ties
     from ..study.search import complete, settings_of
 
+    settings = settings_of(study)  # first of all: the best of another's study means nothing
     trial, finished = best_trial(study), complete(study)
     print(f"best of {len(finished)} finished trials of {study.study_name}: {_line(trial)}")
     tied = near_ties(finished)
@@ -279,7 +280,6 @@ def _print_best(study: optuna.Study) -> int:
             f"  {len(tied)} means lie within a standard error of the greatest, {tied[0].values[0]:.2f} (trial "
             f"{tied[0].number}); among them: slope above 0, then least SD"
         )
-    settings = settings_of(study)
     for key, value in {**settings.inherited, **trial.params}.items():
         print(f"  {key:14} {value:.6g}" if isinstance(value, float) else f"  {key:14} {value}")
     print(f"  protocol       {trial.user_attrs['protocol']}")
@@ -291,12 +291,13 @@ def run_export(options: argparse.Namespace) -> int:
     _need_optuna()
     from ..study.best import best_trial
     from ..study.export import export_preset, export_table, write_new
-    from ..study.search import StudyError, complete, load_study
+    from ..study.search import StudyError, complete, load_study, settings_of
     from ..study.storage import open_storage
 
     if not options.preset and not options.csv:
         raise ConfigError("say what to write: --preset FILE.json, --csv FILE.csv, or both")
     study = load_study(open_storage(options.storage, create=False), options.name)
+    settings_of(study)  # refuses another's study
     trial = best_trial(study)
     if options.trial is not None:
         chosen = [entry for entry in complete(study) if entry.number == options.trial]

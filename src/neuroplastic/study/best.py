@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import optuna
 from optuna.trial import FrozenTrial
 
-from .search import StudyError, complete
+from .search import DIRECTIONS, StudyError, complete
 
 
 def near_tie(best: FrozenTrial) -> float:
@@ -41,6 +41,11 @@ def best_of(trials: Sequence[FrozenTrial]) -> FrozenTrial:
 
 def best_trial(study: optuna.Study) -> FrozenTrial:
     """The best of a study's finished trials."""
+    if len(study.directions) != len(DIRECTIONS):
+        raise StudyError(
+            f"study {study.study_name!r} must have the three objectives mean, SD and slope, got "
+            f"{len(study.directions)}; name one that `neuroplastic study run` made"
+        )
     trials = complete(study)
     if not trials:
         raise StudyError(

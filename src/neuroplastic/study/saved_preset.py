@@ -29,7 +29,7 @@ def load_preset(path: str | os.PathLike[str], scenario_name: str, agent: str) ->
         config = from_json(content["config"])
     except OSError as error:
         raise ConfigError(f"the preset {path} cannot be read: {error.strerror}") from error
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path} is not a preset (write one with: neuroplastic study export --preset FILE.json)"
         ) from error

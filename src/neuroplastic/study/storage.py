@@ -61,20 +61,23 @@ def shown(url: str) -> str:
 
 
 def open_storage(text: str, *, create: bool = True) -> optuna.storages.RDBStorage:
-    """Open a storage; without `create`, a SQLite file that is not there is an error and stays so."""
+    """Open a storage; without `create` it is only read: one that is not there, or has no studies, is an error."""
     url = storage_url(text)
     optuna.logging.set_verbosity(optuna.logging.WARNING)  # the command line tells what there is to tell
     options: dict[str, Any]
     if url.startswith("sqlite"):
         path = Path(url.removeprefix("sqlite:///"))
-        _prepare_file(path, create=create)
+        if create:
+            _prepare_file(path)
+        elif not path.is_file():
+            raise StorageError(f"there is no study storage {path}; start one with: neuroplastic study run")
         options = {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}}
     else:
         options = {"pool_pre_ping": True, "connect_args": {"connect_timeout": 10}}
     options.update(pool_size=2, max_overflow=8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        return _patiently(lambda: _opened(url, options), url)
+        return _patiently(lambda: _opened(url, options, create=create), url)
 
 
 @contextmanager
@@ -91,11 +94,9 @@ def reachable(url: str) -> Iterator[None]:
         ) from error
 
 
-def _prepare_file(path: Path, *, create: bool) -> None:
+def _prepare_file(path: Path) -> None:
     """Make sure of the file, in write-ahead mode: readers (a dashboard) then never wait for writers."""
-    if not create and not path.is_file():
-        raise StorageError(f"there is no study storage {path}; start one with: neuroplastic study run")
-    if create and not path.parent.is_dir():
+    if not path.parent.is_dir():
         raise StorageError(f"the folder {path.parent} of the storage does not exist; make it first")
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
@@ -113,11 +114,24 @@ def _prepare_file(path: Path, *, create: bool) -> None:
             time.sleep(0.05 + 0.1 * random.random())
 
 
-def _opened(url: str, options: dict[str, Any]) -> optuna.storages.RDBStorage:
+def _opened(url: str, options: dict[str, Any], *, create: bool) -> optuna.storages.RDBStorage:
+    if not create and not _has_studies(url, options):
+        # Optuna would make its tables there without asking.
+        raise StorageError(
+            f"{shown(url)} is a database without studies of Optuna; give the one of your studies"
+        )
     storage = optuna.storages.RDBStorage(url, engine_kwargs=options)
-    if url.startswith("sqlite"):
+    if create and url.startswith("sqlite"):
         _begin_with_write_lock(storage.engine)
     return storage
+
+
+def _has_studies(url: str, options: dict[str, Any]) -> bool:
+    engine = sqlalchemy.create_engine(url, **options)
+    try:
+        return sqlalchemy.inspect(engine).has_table("studies")
+    finally:
+        engine.dispose()
 
 
 def _begin_with_write_lock(engine: sqlalchemy.Engine) -> None:
@@ -141,7 +155,7 @@ def _patiently(make: Callable[[], T], url: str) -> T:
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return make()
-        except (exc.IntegrityError, exc.ProgrammingError, exc.OperationalError) as error:
+        except exc.DatabaseError as error:
             if _unreachable(error) or attempt == _ATTEMPTS:
                 reason = str(error.orig).strip().splitlines()[0]
                 raise StorageError(f"the storage {shown(url)} cannot be reached: {reason}") from error
@@ -150,7 +164,7 @@ def _patiently(make: Callable[[], T], url: str) -> T:
             raise StorageError(
                 f"{shown(url)} needs a database driver: pip install 'neuroplastic[postgresql]'"
             ) from error
-        except exc.ArgumentError as error:
+        except (exc.ArgumentError, ValueError) as error:
             raise StorageError(f"{shown(url)} is not the address of a storage") from error
         except RuntimeError as error:  # Optuna: the tables are of another version
             if attempt == _ATTEMPTS:
@@ -161,6 +175,6 @@ def _patiently(make: Callable[[], T], url: str) -> T:
 
 def _unreachable(error: exc.DBAPIError) -> bool:
     text = str(error.orig).lower()
-    return isinstance(error, exc.OperationalError) and not any(
+    return not isinstance(error, exc.IntegrityError | exc.ProgrammingError) and not any(
         passing in text for passing in ("locked", "already exists", "deadlock")
     )
