@@ -17,6 +17,7 @@ FILES = {
     "one word.csv": "a,b,y\n"
     + "\n".join(f"{a},{b},{k if k != 7 else 'many'}" for k, (a, b) in enumerate(ROWS)),
     "one row.csv": "a,b,y\n1,2,x\n",
+    "three rows.csv": "a,y\n1,0.5\n2,1.5\n3,2.5\n",
     "rare.csv": "a,b,y\n1,2,x\n2,3,x\n4,5,z\n",
     "few labels.csv": "a,b,y\n" + "\n".join(f"{k},1,{f'kind {k}' if k < 30 else ''}" for k in range(200)),
     "ragged.csv": "a,b,y\n1,2,3\n1,2,3,4,5\n",
@@ -72,6 +73,7 @@ def folder(tmp_path_factory):
         (["fit", "classes.csv", "--target", "y", "--task", "number"], "'y' holds 'low' in row 1"),
         (["fit", "one word.csv", "--target", "y"], "98% of the rows, but 'many' in row 8"),
         (["fit", "one row.csv", "--target", "y"], "at least 2 rows"),
+        (["fit", "three rows.csv", "--target", "y"], "at least 4 rows to be cross-validated, but 'y' has 3"),
         (["fit", "rare.csv", "--target", "y"], "class 'z' of 'y' has only one row"),
         (["fit", "few labels.csv", "--target", "y"], "class 'kind 0' of 'y' has only one row"),
         (["fit", "ragged.csv", "--target", "y"], "Expected 3 fields in line 3, saw 5"),

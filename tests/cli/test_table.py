@@ -1,5 +1,6 @@
 """`fit`, `predict`, `rules`, `explain` on a table, as a user runs them."""
 
+import argparse
 import json
 
 import numpy as np
@@ -9,7 +10,9 @@ import torch
 from sklearn.datasets import load_iris
 
 import neuroplastic as npl
+from neuroplastic.cli import table
 from neuroplastic.cli.main import main
+from neuroplastic.learn.columns import Columns, read_table
 from neuroplastic.learn.table_model import TableModel
 
 
@@ -115,6 +118,42 @@ def test_mistakes_are_one_line(place, capsys):
     ):
         assert main(arguments) == 2
         assert words in capsys.readouterr().err
+
+
+def test_predictions_do_not_depend_on_the_other_rows_of_the_file(tmp_path, capsys):
+    rows = [f"{code},{k},{'yes' if code == '01' else 'no'}" for k in range(6) for code in ("01", "02", "x")]
+    (tmp_path / "all.csv").write_text("\n".join(["code,a,y", *rows]))
+    (tmp_path / "some.csv").write_text("\n".join(["code,a,y", *(row for row in rows if row[0] != "x")]))
+    columns = Columns.of(read_table(tmp_path / "all.csv"), "y")
+    frame = read_table(tmp_path / "all.csv")
+    estimator = npl.NeuroFuzzyClassifier(rules=2, max_updates=3, random_state=0)
+    estimator.fit(columns.matrix(frame), columns.targets(frame))
+    TableModel(columns, estimator).save(tmp_path / "m")
+    for name in ("all", "some"):
+        assert (
+            main(
+                ["predict", str(tmp_path / "m"), str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name)]
+            )
+            == 0
+        )
+    whole, some = pd.read_csv(tmp_path / "all"), pd.read_csv(tmp_path / "some")
+    pd.testing.assert_frame_equal(some, whole[frame["code"] != "x"].reset_index(drop=True))
+    capsys.readouterr()
+    told = []
+    for name in ("all", "some"):
+        assert main(["explain", str(tmp_path / "m"), str(tmp_path / f"{name}.csv"), "--row", "1"]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+
+
+def test_every_fold_of_a_number_has_rows_enough_for_a_score():
+    x = pd.DataFrame({"a": np.arange(8.0)})
+    y = x["a"].rename("y") + 0.5
+    options = argparse.Namespace(folds=5, seed=0, target="y")
+    columns = Columns.of(x.assign(y=y), "y")
+    scores = table._cross_validated(columns, {"rules": 2, "max_updates": 2}, x, y, options)
+    assert {name: len(folds) for name, folds in scores.items()} == {"R²": 4, "mean absolute error": 4}
+    assert np.isfinite(list(scores.values())).all()
 
 
 def test_a_number_is_predicted_in_its_own_units(tmp_path):

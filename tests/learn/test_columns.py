@@ -84,7 +84,13 @@ def test_semicolons_and_parquet_are_read(frame, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("", "is empty"), ("a,b\n", "no rows"), ("a,a \n1,2\n", "two columns")]
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("a,b\n", "no rows"),
+        ("a,a \n1,2\n", "two columns"),
+        ("a,b,y\n1,2,3,9\n4,5,6,9\n", "more values than its header has names"),
+    ],
 )
 def test_a_file_that_is_no_table_is_refused(tmp_path, content, words):
     (tmp_path / "bad.csv").write_text(content)
@@ -92,6 +98,31 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, content, words):
         read_table(tmp_path / "bad.csv")
     with pytest.raises(InputError, match="not a file"):
         read_table(tmp_path / "none.csv")
+
+
+def test_a_comma_at_the_end_of_each_row_changes_nothing(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,y\n1,2,3,\n4,5,6,\n")
+    assert read_table(tmp_path / "a.csv").to_dict("list") == {"a": [1, 4], "b": [2, 5], "y": [3, 6]}
+
+
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_a_row_is_read_the_same_whatever_rows_are_beside_it(mark, tmp_path):
+    rows = ["code ,sure,y", "01,TRUE,0", "02,false,1", "x,TRUE,0"]
+    if mark == ";":
+        rows = [row.replace("02", "1.5").replace(",", ";").replace(".", ",") for row in rows]
+    for name, some in (
+        ("all.csv", rows),
+        ("two.csv", rows[:3]),
+        ("odd.csv", [*rows, rows[1].replace("TRUE", "?")]),
+    ):
+        (tmp_path / name).write_text("\n".join(some))
+    frame = read_table(tmp_path / "all.csv")
+    columns = Columns.of(frame, "y")
+    first = columns.matrix(frame).iloc[:2]
+    assert first.to_numpy().sum(axis=1).tolist() == [2, 2], "each of the two categories is known"
+    for name in ("two.csv", "odd.csv"):
+        again = columns.matrix(read_table(tmp_path / name, text=columns.text)).iloc[:2]
+        pd.testing.assert_frame_equal(again, first)
 
 
 def test_a_parquet_file_without_pyarrow_names_the_extra(tmp_path, monkeypatch):

@@ -176,7 +176,7 @@ def _explain_row(options: argparse.Namespace, kind: str, source: Any) -> Any:
     from ..learn.columns import read_table
     from ..rules.explanations.explaining import explain
 
-    frame = read_table(options.data)
+    frame = source.read(options.data) if kind == "model" else read_table(options.data)
     number = 1 if options.row is None else options.row
     if number > len(frame):
         raise InputError(f"--row must be at most {len(frame)}, the rows of {options.data}, got {number}")

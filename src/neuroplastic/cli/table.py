@@ -140,14 +140,19 @@ def _cross_validated(
         if columns.classes
         else {"R²": r2_score, "mean absolute error": mean_absolute_error}
     )
-    folds = min(options.folds, len(x))
     if columns.classes:
         labels, rows = np.unique(y, return_counts=True)
-        folds = min(folds, int(rows.min()))
+        folds = min(options.folds, int(rows.min()))
         if folds < 2:
             raise ConfigError(
                 f"class {labels[rows.argmin()]!r} of {options.target!r} has only one row, so it cannot be "
                 "cross-validated; merge or drop that class"
+            )
+    else:
+        folds = min(options.folds, len(x) // 2)  # of a single row R² says nothing
+        if folds < 2:
+            raise ConfigError(
+                f"a number needs at least 4 rows to be cross-validated, but {options.target!r} has {len(x)}; add rows"
             )
     splitter = StratifiedKFold if columns.classes else KFold
     scores: dict[str, list[float]] = {name: [] for name in measures}
@@ -163,11 +168,10 @@ def run_predict(options: argparse.Namespace) -> int:
     """Print or write predictions as CSV."""
     need_file(options.data)
     target = None if options.out is None else new_file("--out", options.out)
-    from ..learn.columns import read_table
     from ..learn.table_model import TableModel
 
     model = TableModel.load(options.model)
-    made = model.predict(read_table(options.data))
+    made = model.predict(model.read(options.data))
     if target is None:
         print(made.to_csv(index=False), end="")
         return 0

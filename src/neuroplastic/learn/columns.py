@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,26 +22,31 @@ MOST_CLASSES = 20
 MOST_CATEGORIES = 50
 # A target of many values, with at least this share of numbers, is meant as a number: a word among them is a mistake.
 MOSTLY = 0.8
+# A column of truth values, which files spell in three ways, has these categories.
+TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """The rows of a CSV or Parquet file; its first line names the columns, each once."""
+def read_table(path: str | Path, *, text: Collection[str] = ()) -> pd.DataFrame:
+    """The rows of a CSV or Parquet file; its first line names the columns, each once.
+
+    The columns named in `text` stay as they are written: there 01 is a word, whatever stands in the other rows.
+    """
     source = Path(path)
     if not source.is_file():
         raise InputError(f"{source} is not a file; give a CSV or Parquet file")
+    parquet = source.suffix.lower() in (".parquet", ".pq")
     try:
-        if source.suffix.lower() in (".parquet", ".pq"):
-            frame = pd.read_parquet(source)
-        else:
-            mark = _separator(source)
-            frame = pd.read_csv(source, sep=mark, skipinitialspace=True)
-            frame = frame.apply(_decimal_commas) if mark == ";" else frame
+        frame = pd.read_parquet(source) if parquet else _read_csv(source, text)
     except ImportError as error:
         raise MissingPackageError(
             f"{source} is a Parquet file, which needs pyarrow: pip install 'neuroplastic[table]'"
         ) from error
     except pd.errors.EmptyDataError as error:
         raise InputError(f"{source} is empty; it needs a header and rows below it") from error
+    except pd.errors.ParserWarning as error:
+        raise InputError(
+            f"{source} has rows with more values than its header has names; name every column"
+        ) from error
     except UnicodeDecodeError as error:
         raise InputError(f"{source} is not a table of UTF-8 text ({error}); save it as UTF-8") from error
     except (ValueError, OSError, pd.errors.ParserError) as error:
@@ -53,6 +59,26 @@ def read_table(path: str | Path) -> pd.DataFrame:
     if len(twice):
         raise InputError(f"{source} has two columns called {twice[0]!r}; rename one")
     return frame
+
+
+def _read_csv(source: Path, text: Collection[str]) -> pd.DataFrame:
+    mark = _separator(source)
+    header = pd.read_csv(source, sep=mark, skipinitialspace=True, index_col=False, nrows=0).columns
+    words = [name for name in header if name.strip() in text]
+    with warnings.catch_warnings():
+        # Values beyond the header's names; empty ones, after a mark at the end of each row, do not count.
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        frame = pd.read_csv(
+            source,
+            sep=mark,
+            skipinitialspace=True,
+            index_col=False,  # else the first column would be taken for the rows' names
+            dtype=dict.fromkeys(words, str),
+            low_memory=False,  # else a column could be numbers in one part of the file and words in another
+        )
+    if mark != ";":
+        return frame
+    return frame.apply(lambda column: column if column.name in words else _decimal_commas(column))
 
 
 def _separator(source: Path) -> str:
@@ -120,6 +146,11 @@ class Columns:
             for name in ([f"{column.name} = {value}" for value in column.categories] or [column.name])
         ]
 
+    @property
+    def text(self) -> list[str]:
+        """Names of the inputs that are categories: `read_table` is to leave their values as they are written."""
+        return [column.name for column in self.inputs if column.categories]
+
     def matrix(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Rows of numbers, one named column per feature. A category never seen is 0 in all of its columns."""
         parts: list[NDArray[np.float64]] = []
@@ -127,6 +158,7 @@ class Columns:
             _need(frame, column.name)
             if column.categories:
                 text = _as_text(frame[column.name])
+                text = text.replace(TRUTH) if set(column.categories) <= set(TRUTH.values()) else text
                 parts += [(text == value).to_numpy(dtype=np.float64) for value in column.categories]
             else:
                 parts.append(_numbers(frame[column.name]).fillna(column.fill).to_numpy(dtype=np.float64))

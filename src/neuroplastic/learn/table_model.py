@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..network.storage import StorageError, load, save
 from ..whole_files import write_whole
-from .columns import Columns
+from .columns import Columns, read_table
 from .estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 
 ESTIMATOR, COLUMNS = "estimator.safetensors", "columns.json"
@@ -27,6 +27,10 @@ class TableModel:
 
     columns: Columns
     estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor
+
+    def read(self, path: str | Path) -> pd.DataFrame:
+        """The rows of a file, its columns as those that the model was fitted to."""
+        return read_table(path, text=self.columns.text)
 
     def predict(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The prediction of each row and, for classes, the probability of each."""
