@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,16 @@ def test_the_saved_model_predicts_well_and_with_probabilities(place, capsys):
         main(["predict", str(place / "model"), str(place / "iris.csv"), "--out", str(place / "p.csv")]) == 2
     )
     assert "not overwritten" in capsys.readouterr().err
+
+
+def test_force_keeps_a_model_from_other_commands_and_predictions_from_fit(place, tmp_path, capsys):
+    model = shutil.copytree(place / "model", tmp_path / "model")
+    assert main(["report", "--paper", "--out", str(model), "--force"]) == 2
+    assert "columns.json" in capsys.readouterr().err
+    assert main(["predict", str(model), str(place / "iris.csv"), "--out", str(model / "p.csv")]) == 0
+    assert main(["fit", str(place / "iris.csv"), "--target", "species", "--out", str(model), "--force"]) == 2
+    assert "p.csv" in capsys.readouterr().err
+    assert (model / "p.csv").exists()
 
 
 def test_rules_are_printed_and_exported(place, capsys):

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
+import stat
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from neuroplastic.report import Cell, Report, ReportExistsError, Section, Table, write_report
+from neuroplastic.report.document import Figure
 from neuroplastic.report.drawing import canvas, finished
 
 EVIL = '<script>alert("x")</script> & $\\input{y}'
 
 
-def small_report(title: str = "Title") -> Report:
+@functools.cache
+def drawn(_: str = "") -> Figure:
+    """A figure; another name draws it anew."""
     figure = canvas(1, 1)
     figure.add_subplot().plot([1, 2])
+    return finished(figure, "figure", "A figure.", "How.")
+
+
+def small_report(title: str = "Title", figure: str = "") -> Report:
     table = Table("table", EVIL, "How.", ("Task", "x"), ((Cell(EVIL), Cell("1", shade=0.9, mark="slip")),))
     return Report(
         title,
         ("Line.",),
-        (Section("Part", (table, finished(figure, "figure", "A figure.", "How.")), ("Note.",)),),
+        (Section("Part", (table, drawn(figure)), ("Note.",)),),
     )
 
 
@@ -74,11 +84,67 @@ def test_a_report_that_exists_is_not_overwritten_unless_forced(tmp_path: Path) -
     with pytest.raises(ReportExistsError, match="--force"):
         write_report(small_report("Second"), out)
     assert "First" in (out / "index.html").read_text()
-    (out / "left_over.txt").write_text("of the first")
     write_report(small_report("Second"), out, force=True)
     assert "Second" in (out / "index.html").read_text()
-    assert not (out / "left_over.txt").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+@pytest.mark.parametrize("name", ["predictions.csv", "figures/mine.xcf", "tables/drafts/table.tex"])
+def test_force_does_not_replace_a_report_with_something_of_the_users_in_it(name: str, tmp_path: Path) -> None:
+    write_report(small_report("First"), tmp_path / "report")
+    (tmp_path / "report" / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "report" / name).write_text("mine")
+    with pytest.raises(ReportExistsError, match="also holds"):
+        write_report(small_report("Second"), tmp_path / "report", force=True)
+    assert (tmp_path / "report" / name).read_text() == "mine"
+
+
+def test_force_does_not_replace_what_another_command_wrote(tmp_path: Path) -> None:
+    def model(folder: Path) -> None:
+        (folder / "model.json").write_text("fitted")
+
+    def fit(title: str, out: Path) -> None:
+        write_report(small_report(title), out, force=True, beside=("model.json",), add=model)
+
+    fit("First", tmp_path / "model")
+    fit("Second", tmp_path / "model")
+    with pytest.raises(ReportExistsError, match=r"also holds model\.json"):
+        write_report(small_report("Third"), tmp_path / "model", force=True)
+    assert (tmp_path / "model" / "model.json").read_text() == "fitted"
+    write_report(small_report("Study"), tmp_path / "report")
+    with pytest.raises(ReportExistsError, match=r"no model\.json"):
+        fit("Third", tmp_path / "report")
+    assert "Second" in (tmp_path / "model" / "index.html").read_text()
+    assert "Study" in (tmp_path / "report" / "index.html").read_text()
+
+
+def test_an_earlier_report_comes_back_where_the_new_one_cannot_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "report"
+    write_report(small_report("First"), out)
+    rename = Path.rename
+
+    def broken(self: Path, target: Path) -> Path:
+        if (self / "index.html").is_file() and "Second" in (self / "index.html").read_text():
+            raise OSError("not now")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", broken)
+    with pytest.raises(OSError, match="not now"):
+        write_report(small_report("Second"), out, force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+    assert "First" in (out / "index.html").read_text()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_the_umask_says_who_may_enter_the_folder(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_report(small_report(), tmp_path / "report")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "report").stat().st_mode) == 0o750
 
 
 def test_force_does_not_replace_what_is_no_report(tmp_path: Path) -> None:
@@ -109,6 +175,6 @@ def test_a_report_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch
 
 def test_the_same_report_is_written_twice_with_the_same_bytes(tmp_path: Path) -> None:
     for name in "ab":
-        write_report(small_report(), tmp_path / name)
+        write_report(small_report(figure=name), tmp_path / name)
     for file in ("index.html", "figures/figure.png", "figures/figure.svg", "tables/table.tex"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()

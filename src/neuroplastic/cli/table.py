@@ -55,11 +55,11 @@ def run_fit(options: argparse.Namespace) -> int:
     if options.target in options.ignore:
         raise ConfigError(f"--ignore {options.target!r} is the target; ignore other columns")
     from ..learn.columns import Columns, read_table
-    from ..learn.table_model import TableModel, estimator_for, usable_rows
+    from ..learn.table_model import FILES, TableModel, estimator_for, usable_rows
     from ..report.folder import PAGE, check_folder, write_report
     from ..report.from_table import table_report
 
-    out = check_folder(_possible(options.out), force=options.force)
+    out = check_folder(_possible(options.out), force=options.force, beside=FILES)
     frame = read_table(options.data)
     classes = {"auto": None, "classes": True, "number": False}[options.task]
     columns = Columns.of(frame, options.target, classes=classes, ignore=options.ignore)
@@ -90,8 +90,7 @@ def run_fit(options: argparse.Namespace) -> int:
         before=before,
         notes=notes,
     )
-    write_report(report, out, force=options.force)
-    TableModel(columns, estimator).save(out)
+    write_report(report, out, force=options.force, beside=FILES, add=TableModel(columns, estimator).save)
     print(f"\n{estimator.rules_.text(premises=4, consequents=3)}\n")
     for line in report.summary:
         print(line)

@@ -17,7 +17,7 @@ from ..whole_files import write_whole
 from .columns import Columns, read_table
 from .estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 
-ESTIMATOR, COLUMNS = "estimator.safetensors", "columns.json"
+FILES = ESTIMATOR, COLUMNS = "estimator.safetensors", "columns.json"
 FORMAT = 1
 
 

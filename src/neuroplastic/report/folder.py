@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
-import tempfile
 from base64 import b64encode
+from collections.abc import Callable, Collection
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from .document import DIFFERS, EQUAL, ROUNDED, SLIP, Figure, Report, Table
 from .latex import latex
 
 PAGE = "index.html"
+_FOLDERS = {"tables": (".tex",), "figures": (".png", ".svg")}
 _SIGNATURE = '<meta name="generator" content="neuroplastic report'
 _MARKS = {
     EQUAL: Markup('<span class="mark" title="recomputed: equal">✓</span>'),
@@ -30,10 +32,11 @@ class ReportExistsError(NeuroplasticError, FileExistsError):
     """There is something in the report's folder already."""
 
 
-def check_folder(out: str | Path, *, force: bool = False) -> Path:
+def check_folder(out: str | Path, *, force: bool = False, beside: Collection[str] = ()) -> Path:
     """The folder's path if a report may be written there, else an error; changes nothing.
 
-    An empty folder may be filled. With `force` an earlier report may be replaced, but nothing else.
+    An empty folder may be filled. With `force` an earlier report may be replaced if it has all of the files `beside`
+    it that the caller writes, too, and nothing else.
     """
     path = Path(out)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -42,38 +45,67 @@ def check_folder(out: str | Path, *, force: bool = False) -> Path:
         return path
     if not force:
         raise ReportExistsError(f"{path} exists and is not overwritten; choose another --out, or add --force")
+    _check_content(path, beside)
+    return path
+
+
+def _check_content(path: Path, beside: Collection[str]) -> None:
+    """Raise an error unless the folder holds an earlier report, the files beside it, and nothing else."""
     page = path / PAGE
     if not page.is_file() or _SIGNATURE not in page.read_text(encoding="utf-8", errors="replace")[:2000]:
         raise ReportExistsError(
             f"{path} holds something else than a report, so --force does not replace it; choose another --out"
         )
-    return path
+    for name in beside:
+        if not (path / name).is_file():
+            raise ReportExistsError(
+                f"{path} holds a report but no {name}, so --force does not replace it; choose another --out"
+            )
+    for entry in sorted(path.rglob("*")):
+        within = entry.relative_to(path)
+        expected = within.as_posix() in (PAGE, *_FOLDERS, *beside)
+        if not expected and entry.suffix not in _FOLDERS.get(within.parent.as_posix(), ()):
+            raise ReportExistsError(
+                f"{path} also holds {within}, so --force does not replace it; move that, or choose another --out"
+            )
 
 
-def write_report(report: Report, out: str | Path, *, force: bool = False) -> Path:
-    """Write the report and return the page's path. The folder appears whole, or stays as it was."""
-    path = check_folder(out, force=force)
+def write_report(
+    report: Report,
+    out: str | Path,
+    *,
+    force: bool = False,
+    beside: Collection[str] = (),
+    add: Callable[[Path], None] = lambda _: None,
+) -> Path:
+    """Write the report and return the page's path. The folder appears whole, or stays as it was.
+
+    `add` is given the folder before it appears, to write the files `beside` the report.
+    """
+    path = check_folder(out, force=force, beside=beside)
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    mark = secrets.token_hex(4)
+    made, earlier = (path.parent / f".{path.name}-{kind}-{mark}" for kind in ("new", "old"))
     try:
-        made.chmod(0o755)
+        made.mkdir()
         _fill(made, report)
+        add(made)
         if path.exists():
-            earlier = Path(tempfile.mkdtemp(prefix=f".{path.name}-old-", dir=path.parent))
-            path.rename(earlier / path.name)
-            made.rename(path)
-            shutil.rmtree(earlier)
-        else:
-            made.rename(path)
-    finally:
-        if made.exists():
-            shutil.rmtree(made)
+            path.rename(earlier)
+        made.rename(path)
+    except BaseException:
+        if earlier.exists() and not path.exists():
+            earlier.rename(path)
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    if earlier.exists():
+        shutil.rmtree(earlier)
     return path / PAGE
 
 
 def _fill(folder: Path, report: Report) -> None:
     (folder / PAGE).write_text(render(report), encoding="utf-8")
-    for name in ("tables", "figures"):
+    for name in _FOLDERS:
         (folder / name).mkdir()
     for section in report.sections:
         for table in section.tables:
