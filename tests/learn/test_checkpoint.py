@@ -76,13 +76,31 @@ def test_the_tensors_are_a_safetensors_file_and_nothing_is_pickled(tmp_path):
 
 def test_the_last_two_are_kept_and_leftovers_removed(tmp_path):
     store = CheckpointStore(tmp_path)
-    (tmp_path / ".unfinished-000000007").mkdir()
+    left_over = tmp_path / ".unfinished-0123abcd-000000007"
+    left_over.mkdir()
+    os.utime(left_over, (time.time() - 3600,) * 2)
     for step in (10, 20, 30):
         store.save(step, state_of(step))
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "checkpoint-000000020",
         "checkpoint-000000030",
     ]
+
+
+def test_what_another_is_writing_at_this_moment_is_left_alone(tmp_path, monkeypatch):
+    """A worker that was taken for dead wakes, and saves the same step while its successor does."""
+    woken, successor = CheckpointStore(tmp_path), CheckpointStore(tmp_path)
+    write = module._write
+
+    def interrupted(directory, step, state):
+        monkeypatch.setattr(module, "_write", write)
+        write(directory, step, state)
+        woken.save(10, state_of(1))
+
+    monkeypatch.setattr(module, "_write", interrupted)
+    successor.save(10, state_of(2))
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-000000010"]
+    assert_equal(successor.load().state, state_of(2))
 
 
 def test_a_run_taken_up_from_before_drops_the_checkpoints_ahead_of_it(tmp_path):

@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import shutil
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +29,7 @@ from ..errors import NeuroplasticError, at_least
 _FORMAT = 1
 _FINISHED = "checkpoint-"
 _UNFINISHED = ".unfinished-"
+_LEFT_SECONDS = 600.0
 _TENSORS = "tensors.safetensors"
 _STATE = "state.json"
 _TYPES = {
@@ -59,11 +62,16 @@ class Checkpoint(NamedTuple):
 
 
 class CheckpointStore:
-    """The checkpoints of one run in one folder; the last `keep` are kept. One writer at a time."""
+    """The checkpoints of one run in one folder; the last `keep` are kept.
+
+    One writer at a time is meant. One that was taken for dead and wakes again leaves alone what its successor is
+    writing: what lies unfinished is a store's own, or counts as left behind after ten minutes.
+    """
 
     def __init__(self, folder: str | os.PathLike[str], *, keep: int = 2) -> None:
         self.folder = Path(folder)
         self.keep = at_least("keep", keep, 1)
+        self._unfinished = f"{_UNFINISHED}{secrets.token_hex(4)}-"
 
     def steps(self) -> list[int]:
         """Steps of the finished checkpoints, damaged ones included, oldest first."""
@@ -85,7 +93,7 @@ class CheckpointStore:
         at_least("step", step, 0)
         final = self.path(step)
         unfinished, replaced = (
-            self.folder / f"{_UNFINISHED}{step:09d}{suffix}" for suffix in ("", "-replaced")
+            self.folder / f"{self._unfinished}{step:09d}{suffix}" for suffix in ("", "-replaced")
         )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -130,14 +138,22 @@ class CheckpointStore:
         return None
 
     def _remove_unfinished(self) -> None:
-        for left_over in self.folder.glob(f"{_UNFINISHED}*"):
-            shutil.rmtree(left_over, ignore_errors=True)
+        for found in self.folder.glob(f"{_UNFINISHED}*"):
+            if found.name.startswith(self._unfinished) or _seconds_since_change(found) > _LEFT_SECONDS:
+                shutil.rmtree(found, ignore_errors=True)
 
     def _why_not_saved(self, step: int, error: OSError) -> str:
         kept = self.steps()
         rest = f"the checkpoint of step {kept[-1]} is still there" if kept else "there is no earlier one"
         why = error.strerror or str(error)
         return f"could not save the checkpoint of step {step} in {self.folder}: {why}; {rest}"
+
+
+def _seconds_since_change(directory: Path) -> float:
+    try:
+        return time.time() - directory.stat().st_mtime
+    except OSError:  # gone in the meantime
+        return 0.0
 
 
 def _write(directory: Path, step: int, state: Mapping[str, Any]) -> None:
