@@ -36,6 +36,12 @@ def failing(assignment: Assignment) -> Outcome:
     raise TrialFailed("the game does not start")
 
 
+def failing_three_times(assignment: Assignment) -> Outcome:
+    if assignment.attempt <= 3:
+        raise TrialFailed("these parameters are bad")
+    return _witnessed(assignment, 0.0)
+
+
 def diverging(assignment: Assignment) -> Outcome:
     outcome = bowl(assignment)
     return Outcome([{"epoch": 1, "mean": float("nan"), "sd": 0.0}], outcome.returns)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 from pathlib import Path
 
 from .configuration import RunConfig
 from .objective import Assignment, Outcome, TrialFailed, TrialStopped
+from .recovery import drop_checkpoints
 from .run_folder import RunError, RunFolder, run_folders
 from .trial import Progress, Stopped, Trial
 
@@ -32,9 +32,8 @@ def doom_trial(assignment: Assignment) -> Outcome:
             raise TrialStopped from None
         if summary is None:
             raise TrialFailed("the trial has no evaluated epoch")
-        # A checkpoint holds the replay memory: hundreds of megabytes that a finished trial does not need.
-        drop_checkpoints = partial(shutil.rmtree, folder.checkpoints.folder, ignore_errors=True)
-        return Outcome(_epochs(trial), folder.returns(summary.best.epoch), drop_checkpoints, resumed_at)
+        clean_up = partial(drop_checkpoints, assignment.folder)
+        return Outcome(_epochs(trial), folder.returns(summary.best.epoch), clean_up, resumed_at)
 
 
 def _epochs(trial: Trial) -> list[dict[str, float]]:

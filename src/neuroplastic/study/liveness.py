@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +29,12 @@ def worker_name(token: str) -> str:
 
 
 def surely_dead(worker: str) -> bool:
-    """Whether a worker of this place has no process any more. Of another place nothing can be said: False."""
+    """Whether a worker of this place has no process any more. Of another place nothing can be said: False.
+
+    Nor on Windows, where signal 0 is no question but Ctrl-C: there the beat decides.
+    """
+    if sys.platform == "win32":
+        return False
     where, _, rest = worker.rpartition("/")[0].rpartition("/")
     if where != place() or not rest.isdecimal():
         return False

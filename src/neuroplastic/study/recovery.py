@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
+from pathlib import Path
 
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
 from .liveness import Watch, surely_dead
+from .run_folder import run_folders
 from .slots import Lease, Slots
 
 
@@ -23,6 +26,15 @@ def fail(storage: optuna.storages.RDBStorage, trial: FrozenTrial, reason: str) -
     with suppress(UpdateFinishedTrialError):
         storage.set_trial_user_attr(trial._trial_id, "failure", reason)
         storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)
+
+
+def drop_checkpoints(folder: Path) -> None:
+    """Remove the checkpoints of all runs of a filled slot, also of parameters that were given up.
+
+    A checkpoint holds the replay memory: hundreds of megabytes that a finished trial does not need.
+    """
+    for run in run_folders(folder):
+        shutil.rmtree(run.checkpoints.folder, ignore_errors=True)
 
 
 class Recovery:

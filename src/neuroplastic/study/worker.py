@@ -34,7 +34,8 @@ from .slots import DONE, Lease, Slots
 from .storage import open_storage
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-ERRORS_IN_A_ROW = 3
+ERRORS_AFTER_RETRIES = 3
+"""A worker ends after so many errors in a row and as many more as a trial is tried again: it meets other parameters."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class Job:
     """Seconds without a sign of life after which a worker that cannot be looked at counts as dead."""
     witness: str = ""
     """A file that gets a line `slot attempt number` once a trial is safely stored; empty for none."""
+
+    def folder(self, slot: int) -> Path:
+        """Where the trials of a slot keep what they need to go on."""
+        return Path(self.runs) / self.study / f"slot-{slot:04d}"
 
 
 class Heart:
@@ -112,7 +117,7 @@ class Worker:
                 continue
             error = self._make(lease)
             errors = errors + 1 if error else 0
-            if errors == ERRORS_IN_A_ROW:
+            if errors == self.job.retries + ERRORS_AFTER_RETRIES:
                 raise StudyError(f"{errors} trials in a row failed, the last with {error}")
 
     def _make(self, lease: Lease) -> str:
@@ -177,7 +182,7 @@ class Worker:
             params=trial.params,
             slot=lease.slot,
             attempt=lease.attempt,
-            folder=Path(self.job.runs) / self.job.study / f"slot-{lease.slot:04d}",
+            folder=self.job.folder(lease.slot),
             device=self.job.device,
             stop=self.stop,
             report=report,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from optuna.trial import FrozenTrial
 
-from .recovery import Recovery
+from .recovery import Recovery, drop_checkpoints
 from .search import StudyError, complete, load_study
 from .slots import DONE, Slots
 from .storage import open_storage, reachable
@@ -55,7 +55,11 @@ class Study:
                 self._told.add(trial.number)
                 self._on_trial(trial, done)
         self.done = done
-        return done >= self.job.trials
+        if done < self.job.trials:
+            return False
+        for slot in range(self.job.trials):  # a worker that was killed right after its trial has dropped none
+            drop_checkpoints(self.job.folder(slot))
+        return True
 
     def worker_error(self, reason: str) -> StudyError:
         """What to say when a worker ended with an error of its own."""
