@@ -77,6 +77,18 @@ def test_importances_are_shaded_by_their_share() -> None:
     assert [cell.shade for cell in table.rows[0]] == [0, 0, 0.25, 0.75]
 
 
+@pytest.mark.parametrize("order", [("BP", "GH"), ("GH", "BP")])
+def test_tasks_that_were_searched_over_different_hyperparameters_share_a_table(
+    order: tuple[str, str],
+) -> None:
+    shares = {"BP": {"MDI": {"rules": 0.25, "delay": 0.75}}, "GH": {"MDI": {"rules": 0.5, "epsilon": 0.5}}}
+    table = importance_table("nfn", {task: shares[task] for task in order})
+    assert [[cell.text for cell in row[2:]] for row in table.rows] == [
+        [".25", "-", ".75"],
+        [".50", ".50", "-"],
+    ]
+
+
 def test_a_significant_difference_is_bold() -> None:
     table = comparison_table({"BP": compare(Sample(0, 1, 25), Sample(5, 1, 25))})
     assert [cell.text for cell in table.rows[0] if cell.bold] == ["<.0001"]

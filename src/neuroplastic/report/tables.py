@@ -121,14 +121,18 @@ def comparison_table(comparisons: Mapping[str, Comparison]) -> Table:
 
 
 def importance_table(agent: str, importances: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Table:
-    """Importances by task and evaluator, shaded."""
+    """Importances by task and evaluator, shaded; a hyperparameter that a task's search left out is '-' there."""
     tasks = ordered(importances)
     first = next(iter(importances.values()))
-    names = in_order(tuple(next(iter(first.values()))), agent)
+    found = (name for task in importances.values() for shares in task.values() for name in shares)
+    names = in_order(tuple(dict.fromkeys(found)), agent)
     rows = []
     for task in tasks:
         for place, (evaluator, shares) in enumerate(importances[task].items()):
-            cells = (Cell(decimal(shares[name], 2), shade=shares[name]) for name in names)
+            cells = (
+                Cell(decimal(shares[name], 2), shade=shares[name]) if name in shares else Cell("-")
+                for name in names
+            )
             rows.append((Cell(task if place == 1 else ""), Cell(evaluator), *cells))
     return Table(
         f"importances_{agent}",
