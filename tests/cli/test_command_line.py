@@ -13,6 +13,7 @@ import pytest
 from safetensors.torch import load_file
 
 from neuroplastic.cli.main import main
+from neuroplastic.cli.train import field_values
 
 TINY = ["--epochs", "2", "--steps-per-epoch", "24", "--episodes", "2", "--rules", "8", "--batch-size", "8"]
 
@@ -134,6 +135,8 @@ def test_run_killed_at_random_moments_goes_on_to_exactly_the_same_end(scenario, 
         (["train", "BP", "--learning-rate", "fast"], "learning_rate must be a number"),
         (["train", "BP", "--temperature", "-1"], "temperature"),
         (["train", "BP", "--rules"], "--rules needs a value"),
+        (["train", "--rules", "--seed", "3", "BP"], "--rules needs a value"),
+        (["train", "BP", "TC"], "expected --field value, got 'TC'"),
         (["train", "BP", "--device", "abacus"], "--device must be"),
         (["train", "--resume", "nowhere"], "nowhere is not a run"),
         (["train", "BP", "--resume", "nowhere"], "no scenario"),
@@ -148,6 +151,22 @@ def test_mistake_gets_one_clear_line_and_exit_code_2(words, complaint, capsys, t
     assert complaint in error
     assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["BP", "--epochs", "2", "--agent", "dnn", "--levels", "64, 32", "--temperature", "-1"],
+        ["--epochs", "2", "BP", "--levels", "64, 32", "--temperature=-1", "--agent", "dnn"],
+        ["--levels", "64, 32", "--agent=dnn", "--temperature", "-1", "--epochs=2", "BP"],
+    ],
+)
+def test_a_scenario_may_stand_before_or_after_fields(words, monkeypatch):
+    seen = []
+    monkeypatch.setattr("neuroplastic.cli.train.run", lambda options: seen.append(options) or 0)
+    assert main(["train", *words]) == 0
+    assert (seen[0].scenario, seen[0].agent) == ("BP", "dnn")
+    assert field_values(seen[0].fields) == {"epochs": "2", "levels": "64, 32", "temperature": "-1"}
 
 
 def test_no_runs_says_how_to_start_one(tmp_path, capsys):

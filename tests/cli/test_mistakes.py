@@ -1,5 +1,6 @@
 """What the command line says to mistakes: one line that names the fix, exit code 2, nothing written."""
 
+import os
 import subprocess
 import sys
 
@@ -134,6 +135,27 @@ except SystemExit:
 sys.exit(any(heavy in sys.modules for heavy in ("torch", "numpy", "pandas", "vizdoom", "optuna")))
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("words", [["runs"], ["rules", "net.safetensors"], ["fit", "--help"], ["--version"]])
+def test_output_that_nobody_reads_ends_a_command_quietly(words, folder, capsys, monkeypatch):
+    """As in `neuroplastic runs | true`."""
+    monkeypatch.chdir(folder)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as gone, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", gone)
+        assert main(words) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_pipe_that_breaks_elsewhere_is_no_success(folder, capsys, monkeypatch):
+    def broken(*_: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("neuroplastic.cli.rules._rules_of", broken)
+    assert main(["rules", str(folder / "net.safetensors")]) == 2
+    assert "Broken pipe" in capsys.readouterr().err
 
 
 def test_missing_package_of_a_table_is_named_with_its_extra(folder):

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import importlib.util
 import math
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,7 +24,7 @@ class Arguments(argparse.ArgumentParser):
     """An argument parser whose mistakes are UsageErrors that suggest what was meant."""
 
     takes_fields = False
-    """Whether options that are not known here are looked up later, as `train` does."""
+    """Whether options that are not known here are handed on as `--name=value`, as for `train`."""
     late_epilog: Callable[[], str] | None = None
     """Makes the end of the help where that takes time."""
 
@@ -35,7 +36,32 @@ class Arguments(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and remember the words for the sake of errors."""
         self._words = () if args is None else tuple(args)
-        return super().parse_known_args(args, namespace)
+        fields, own = self._parted() if self.takes_fields else ([], args)
+        found, rest = super().parse_known_args(own, namespace)
+        return found, [*fields, *rest]
+
+    def _parted(self) -> tuple[list[str], list[str]]:
+        """The unknown options, each with its value, which would pass for an argument if it stood alone; the rest."""
+        fields: list[str] = []
+        own: list[str] = []
+        waiting = False
+        for word in self._words:
+            option = word.startswith("--")
+            if option and word.partition("=")[0] not in (*self._option_string_actions, "--"):
+                fields.append(word)
+                waiting = "=" not in word
+                continue
+            if waiting and not option:
+                fields[-1] += f"={word}"
+            else:
+                own.append(word)
+            waiting = False
+        return fields, own
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """As argparse does it, but whether the help could be written is known before the very end."""
+        sys.stdout.flush()
+        super().exit(status, message)
 
     def format_help(self) -> str:
         """The help, with the part that takes time."""

@@ -51,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             options.parser.check_unknown(rest)
         code: int = options.run(options)
+        sys.stdout.flush()
     except NeuroplasticError as error:
         return _complain(str(error))
     except ModuleNotFoundError as error:
@@ -58,15 +59,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if package not in _EXTRAS:
             raise
         return _complain(f"this needs {package}: pip install 'neuroplastic[{_EXTRAS[package]}]'")
-    except BrokenPipeError:
-        # Whoever read the output has gone; what is left of it must not be written at the end either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+    except BrokenPipeError as error:
+        return 0 if _nobody_reads() else _complain(str(error))
     except OSError as error:
         return _complain(str(error) if error.filename is None else f"{error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         return _complain("stopped", 130)
     return code
+
+
+def _nobody_reads() -> bool:
+    """Whether the reader of the output has gone; then what is left of it is not written at the end, either."""
+    try:
+        print(flush=True)  # whether the pipe that broke was this one, only a further line can tell
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return True
+    return False
 
 
 def _complain(message: str, code: int = 2) -> int:

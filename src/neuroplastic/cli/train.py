@@ -89,17 +89,14 @@ def configured(
 
 
 def field_values(words: list[str]) -> dict[str, str]:
-    """`--some-field value` or `--some-field=value` pairs as a dictionary."""
+    """Words `--some-field=value` as a dictionary."""
     values: dict[str, str] = {}
-    rest = iter(words)
-    for word in rest:
+    for word in words:
         if not word.startswith("--"):
             raise ConfigError(f"expected --field value, got {word!r}")
-        name, equals, value = word[2:].partition("=")
-        if not equals:
-            value = next(rest, "")
-            if not value:
-                raise ConfigError(f"--{name} needs a value")
+        name, _, value = word[2:].partition("=")
+        if not value:
+            raise ConfigError(f"--{name} needs a value")
         values[name.replace("-", "_")] = value
     return values
 
