@@ -13,7 +13,8 @@ import pytest
 from safetensors.torch import load_file
 
 from neuroplastic.cli.main import main
-from neuroplastic.cli.train import field_values
+from neuroplastic.cli.train import _device, field_values
+from neuroplastic.errors import ConfigError
 
 TINY = ["--epochs", "2", "--steps-per-epoch", "24", "--episodes", "2", "--rules", "8", "--batch-size", "8"]
 
@@ -138,6 +139,9 @@ def test_run_killed_at_random_moments_goes_on_to_exactly_the_same_end(scenario, 
         (["train", "--rules", "--seed", "3", "BP"], "--rules needs a value"),
         (["train", "BP", "TC"], "expected --field value, got 'TC'"),
         (["train", "BP", "--device", "abacus"], "--device must be"),
+        (["train", "BP", "--device", "mps"], "--device must be cpu, cuda or cuda:NUMBER, got 'mps'"),
+        (["train", "BP", "--device", "meta"], "--device must be"),
+        (["train", "BP", "--input-low", "3"], "input_low"),
         (["train", "--resume", "nowhere"], "nowhere is not a run"),
         (["train", "BP", "--resume", "nowhere"], "no scenario"),
         (["evaluate", "nowhere"], "nowhere is not a run"),
@@ -167,6 +171,23 @@ def test_a_scenario_may_stand_before_or_after_fields(words, monkeypatch):
     assert main(["train", *words]) == 0
     assert (seen[0].scenario, seen[0].agent) == ("BP", "dnn")
     assert field_values(seen[0].fields) == {"epochs": "2", "levels": "64, 32", "temperature": "-1"}
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "sees no CUDA device"), (2, "the last .* is cuda:1")])
+def test_a_cuda_device_that_is_not_there_is_refused(count, words, monkeypatch):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: count)
+    with pytest.raises(ConfigError, match=words):
+        _device("cuda:9")
+
+
+def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path, monkeypatch, capsys):
+    def broken(*_: object, **__: object) -> None:
+        raise ConfigError("no game here")
+
+    monkeypatch.setattr("neuroplastic.cli.train.Trial", broken)
+    assert main(["train", "BP", "--runs", str(tmp_path)]) == 2
+    assert "no game here" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_runs_says_how_to_start_one(tmp_path, capsys):

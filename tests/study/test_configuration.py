@@ -97,6 +97,8 @@ def test_bad_text_names_its_field(kind, text):
         ({"temperature": 0.0}, "temperature"),
         ({"terms": 9}, "terms"),
         ({"dropout": 1.5}, "dropout"),
+        ({"input_low": 3.0}, "input_low must be at most input_high, .* got 3.0 and 2.0"),
+        ({"input_high": float("inf")}, "input_high"),
         ({"epochs": 0}, "epochs"),
         ({"discount": 2.0}, "discount"),
         ({"picture": "big"}, "picture"),

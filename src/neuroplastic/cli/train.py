@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +54,13 @@ def run(options: argparse.Namespace) -> int:
             options.scenario, options.agent, options.preset, values, own=options.parser.option_names
         )
         folder = RunFolder.create(options.runs, config)
-    with Trial(config, folder, device=device) as trial, interruptible(trial):
+    try:
+        prepared = Trial(config, folder, device=device)
+    except BaseException:
+        if not options.resume:
+            shutil.rmtree(folder.path)  # a run that never began must not take the name of the next
+        raise
+    with prepared as trial, interruptible(trial):
         try:
             if options.resume:
                 print(f"going on with {folder.path} after step {trial.resume()}")
@@ -104,10 +111,16 @@ def field_values(words: list[str]) -> dict[str, str]:
 def _device(name: str) -> torch.device:
     try:
         device = torch.device(name)
-    except RuntimeError as error:
-        raise ConfigError(f"--device must be cpu or cuda, got {name!r}") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("--device cuda: this PyTorch sees no CUDA device; use --device cpu")
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"--device must be cpu, cuda or cuda:NUMBER, got {name!r}")
+    if device.type == "cuda":
+        count = torch.cuda.device_count()
+        if count == 0:
+            raise ConfigError(f"--device {name}: this PyTorch sees no CUDA device; use --device cpu")
+        if (device.index or 0) >= count:
+            raise ConfigError(f"--device {name}: the last CUDA device here is cuda:{count - 1}")
     return device
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -93,6 +94,10 @@ class NfnConfig:
         choose("consequent_init", self.consequent_init, ("normal", "zeros"))
         if self.terms > self.max_terms:
             raise ConfigError(f"terms must be at most max_terms = {self.max_terms}, got {self.terms}")
+        if not -math.inf < self.input_low <= self.input_high < math.inf:
+            raise ConfigError(
+                f"input_low must be at most input_high, both finite, got {self.input_low} and {self.input_high}"
+            )
         for number, width in enumerate(self.levels):
             at_least(f"levels[{number}]", width, 1)
 
