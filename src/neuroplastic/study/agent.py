@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..doom.scenarios import scenario
 from ..network.consequents import BY_NAME, Affine, ConsequentConfig, Constant, LowRank
 from ..network.dueling import DuelingNetwork, dnn_head
-from ..network.encoder import PictureEncoder
+from ..network.encoder import FEATURES, PictureEncoder
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from .configuration import DnnConfig, NfnConfig, RunConfig
-
-FEATURES = 1600
 
 
 def build_agent(config: RunConfig) -> DuelingNetwork:
@@ -20,6 +21,16 @@ def build_agent(config: RunConfig) -> DuelingNetwork:
     encoder = PictureEncoder(dropout=config.encoder.dropout, feature_norm=config.encoder.feature_norm)
     actions = scenario(config.scenario).action_count
     return DuelingNetwork(encoder, _head(config.head, 1), _head(config.head, actions))
+
+
+@torch.inference_mode()
+def greedy(network: DuelingNetwork, pictures: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """The actions (B,) that an agent takes in evaluation, for pictures (B, 84, 84, 3).
+
+    As the learner acts: by the network's preferences, for by the values themselves a tie could be broken another way.
+    """
+    actions: NDArray[np.int64] = network.preferences(torch.from_numpy(pictures)).argmax(dim=1).numpy()
+    return actions
 
 
 def _head(config: DnnConfig | NfnConfig, outputs: int) -> nn.Module:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import nn
 
-from ..doom.engine import TICS_PER_SECOND, Engine
+from ..doom.engine import SIDE, TICS_PER_SECOND, Engine
 from ..doom.environment import button_presses
 from ..doom.scenarios import scenario
 from ..learn.seeding import episode_seed
+from ..network.dueling import DuelingNetwork
+from .agent import greedy
 from .configuration import RunConfig
 
 
@@ -30,7 +30,7 @@ class RecordedEpisode:
 
 def record_episode(
     config: RunConfig,
-    network: nn.Module,
+    network: DuelingNetwork,
     path: str | os.PathLike[str],
     *,
     episode: int = 0,
@@ -53,17 +53,16 @@ def record_episode(
     film = imageio_ffmpeg.write_frames(
         str(temporary), (640, 480), fps=TICS_PER_SECOND, quality=6, macro_block_size=16
     )
-    film.send(None)
     try:
+        film.send(None)
         stage.begin(number)
         eyes.begin(number)
         tics = 0
         while not stage.finished and not eyes.finished and tics < longest * TICS_PER_SECOND:
-            picture = np.empty((84, 84, 3), np.uint8)
+            picture = np.empty((SIDE, SIDE, 3), np.uint8)
             eyes.read(picture)
             pictures.append(picture)
-            with torch.inference_mode():
-                action = int(network(torch.from_numpy(picture[None])).argmax())
+            action = int(greedy(network, picture[None])[0])
             for _ in range(config.protocol.frame_skip):
                 frame = stage.frame
                 if frame is None or stage.finished:
@@ -75,16 +74,18 @@ def record_episode(
                 tics += 1
             eyes.act(presses[action], config.protocol.frame_skip)
         score = stage.episode_return
+        film.close()
+        os.replace(temporary, path)
     finally:
         film.close()
         stage.close()
         eyes.close()
-    os.replace(temporary, path)
+        temporary.unlink(missing_ok=True)  # of a film that was stopped
     return RecordedEpisode(score, len(pictures), pictures)
 
 
 def watch_episode(
-    config: RunConfig, network: nn.Module, *, episode: int = 0, seed: int = 0
+    config: RunConfig, network: DuelingNetwork, *, episode: int = 0, seed: int = 0
 ) -> list[NDArray[np.uint8]]:
     """Play one evaluation episode greedily; the pictures (84, 84, 3) that its decisions were made on."""
     game = scenario(config.scenario)
@@ -94,11 +95,10 @@ def watch_episode(
     try:
         engine.begin(episode_seed(seed, episode, stream="evaluation"))
         while not engine.finished:
-            picture = np.empty((84, 84, 3), np.uint8)
+            picture = np.empty((SIDE, SIDE, 3), np.uint8)
             engine.read(picture)
             pictures.append(picture)
-            with torch.inference_mode():
-                action = int(network(torch.from_numpy(picture[None])).argmax())
+            action = int(greedy(network, picture[None])[0])
             engine.act(presses[action], config.protocol.frame_skip)
     finally:
         engine.close()
