@@ -8,7 +8,14 @@ import torch
 from neuroplastic.errors import ConfigError
 from neuroplastic.study.agent import build_agent
 from neuroplastic.study.configuration import with_values
-from neuroplastic.study.decision import action_names, decision, explain_decision, feature_names
+from neuroplastic.study.decision import (
+    action_names,
+    decision,
+    decision_text,
+    explain_decision,
+    feature_names,
+    located_decision,
+)
 from neuroplastic.study.presets import preset
 
 
@@ -35,6 +42,28 @@ def test_text_tells_action_rules_alternative_and_place(levels):
     assert " row " in text
     if levels:
         assert "of what mattered here was h1." in text
+
+
+def test_text_and_picture_tell_of_the_same_place_where_nothing_speaks_for_the_action(tmp_path, monkeypatch):
+    """A single rule that decides a constant: the value does not change with the picture, only the firing does."""
+    pytest.importorskip("captum")
+    from neuroplastic.cli import rules
+    from neuroplastic.rules import pictures
+
+    config = with_values(preset("tuned", "BP", "nfn"), {"rules": 1, "consequent": "constant"})
+    network, picture = build_agent(config).eval(), made()[2]
+    assert decision(config, network, picture).region() is None
+    assert "rule" in located_decision(config, network, picture).target
+    drawn = []
+    monkeypatch.setattr(rules, "_opened", lambda _: ("run", (config, network)))
+    monkeypatch.setattr("neuroplastic.study.recording.watch_episode", lambda *_, **__: [picture])
+    plot = pictures.plot_regions
+    monkeypatch.setattr(pictures, "plot_regions", lambda found: drawn.append(found) or plot(found))
+    from neuroplastic.cli.main import main
+
+    assert main(["explain", "run", "--picture", str(tmp_path / "why.png")]) == 0
+    assert drawn[0].target == located_decision(config, network, picture).target
+    assert decision_text(drawn[0]) == explain_decision(config, network, picture)
 
 
 def test_without_captum_the_place_is_left_out(monkeypatch):

@@ -206,7 +206,7 @@ def _explain_row(options: argparse.Namespace, kind: str, source: Any) -> Any:
 
 
 def _explain_run(options: argparse.Namespace, config: Any, agent: Any) -> Any:
-    from ..study.decision import decision, explain_decision
+    from ..study.decision import decision, decision_text, located_decision
     from ..study.recording import watch_episode
 
     episode = options.episode or 0
@@ -215,11 +215,14 @@ def _explain_run(options: argparse.Namespace, config: Any, agent: Any) -> Any:
     if not 0 <= number < len(pictures):
         raise InputError(f"--decision must lie in 0 to {len(pictures) - 1} in this episode, got {number}")
     print(f"episode {episode}, decision {number} of {len(pictures)}")
-    print(explain_decision(config, agent, pictures[number]))
+    explained = located_decision(config, agent, pictures[number])
+    print(decision_text(explained))
 
     def draw() -> Any:
         from ..rules.pictures import plot_regions
 
-        return plot_regions(decision(config, agent, pictures[number]))
+        # Without captum there is no place to draw, and to ask for one says what to install.
+        located = explained if explained.heat is not None else decision(config, agent, pictures[number])
+        return plot_regions(located)
 
     return draw

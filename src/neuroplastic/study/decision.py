@@ -13,6 +13,7 @@ from ..network.encoder import FEATURES, PICTURE
 from ..rules.explanations.explanation import Explanation
 from ..rules.explanations.regions import PictureExplanation, explain_picture
 from ..rules.explanations.wording import alternative_line, percent, premises_text, rules_behind
+from .agent import greedy
 from .configuration import RunConfig
 
 RULES_SHOWN = 3
@@ -21,15 +22,28 @@ CELLS = 10
 
 
 def explain_decision(config: RunConfig, network: DuelingNetwork, picture: NDArray[np.uint8]) -> str:
-    """Which rules of the advantage network fired for a picture, how much each counted, and where they looked.
+    """Which rules of the advantage network fired for a picture, how much each counted, and where they looked."""
+    return decision_text(located_decision(config, network, picture))
 
-    Where captum is not installed, the regions of the picture are left out.
+
+def located_decision(
+    config: RunConfig, network: DuelingNetwork, picture: NDArray[np.uint8]
+) -> PictureExplanation:
+    """The decision on a picture and where it comes from: what speaks for the action, or, if nothing does, for the rule.
+
+    Where captum is not installed, the places are left out.
     """
-    looks = importlib.util.find_spec("captum") is not None
-    explained = decision(config, network, picture, method="cells" if looks else None)
-    if explained.heat is not None and explained.region() is None:
+    if importlib.util.find_spec("captum") is None:
+        return decision(config, network, picture, method=None)
+    explained = decision(config, network, picture)
+    if explained.region() is None:
         # A rule that fires alone and decides a constant leaves no gradient of the value; its own firing has one.
         explained = decision(config, network, picture, about="rule")
+    return explained
+
+
+def decision_text(explained: PictureExplanation) -> str:
+    """A decision in words: action, rules, and the place looked at where there is one."""
     order = np.argsort(-explained.values, kind="stable")
     chosen = explained.action
     runner_up = f"; next best {explained.values[order[1]]:.3f}" if len(order) > 1 else ""
@@ -48,11 +62,12 @@ def decision(
     about: str = "action",
     method: str | None = "cells",
 ) -> PictureExplanation:
-    """The decision on a picture with the scenario's actions and the encoder's cells by name."""
+    """What the agent decides on a picture, with the scenario's actions and the encoder's cells by name."""
     return explain_picture(
         network,
         picture,
         about=about,
+        action=int(greedy(network, picture[None])[0]),
         method=method,
         feature_names=feature_names(),
         action_names=action_names(config),
