@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from ..study.agent import build_agent
 from ..study.configuration import RunConfig
 from ..study.decision import explain_decision
 from ..study.recording import record_episode
-from ..study.run_folder import RunFolder, run_folders
+from ..study.run_folder import RunError, RunFolder, run_folders
 from ..study.trial import EVALUATION_SEED, summarise
 from .arguments import new_file
 
@@ -81,7 +82,12 @@ def run_list(options: argparse.Namespace) -> int:
     """Print a line per run."""
     rows: list[tuple[str, ...]] = [("run", "epochs", "steps", "best", "sd", "last", "slope", "born")]
     for folder in run_folders(options.runs):
-        metrics, config = folder.metrics(), folder.config()
+        try:
+            metrics, config = folder.metrics(), folder.config()
+        except (RunError, OSError) as error:
+            rows.append((folder.path.name, "unreadable", "-", "-", "-", "-", "-", "-"))
+            print(f"neuroplastic: {error}", file=sys.stderr)
+            continue
         done = f"{len(metrics)}/{config.protocol.epochs}"
         if not metrics:
             rows.append((folder.path.name, done, "0", "-", "-", "-", "-", "-"))

@@ -6,10 +6,12 @@ import csv
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from safetensors.torch import save as as_bytes
 from torch import nn
@@ -75,10 +77,8 @@ class RunFolder:
 
     def config(self) -> RunConfig:
         """The run's configuration."""
-        try:
+        with _reading(self.path / "config.json"):
             return from_json(json.loads((self.path / "config.json").read_text()))
-        except (KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{self.path / 'config.json'} cannot be read: {error}") from error
 
     def write_metrics(self, metrics: Sequence[EpochMetrics]) -> None:
         """Replace metrics.csv."""
@@ -97,9 +97,11 @@ class RunFolder:
         whole = {"epoch", "steps", "training_episodes", "sets", "born"}
 
         def value(name: str, text: str) -> Any:
-            return None if text == "" else int(text) if name in whole else float(text)
+            if name == "rules_firing" and text == "":
+                return None
+            return int(text) if name in whole else float(text)
 
-        with path.open(newline="") as file:
+        with _reading(path), path.open(newline="") as file:
             return [EpochMetrics(**{n: value(n, t) for n, t in row.items()}) for row in csv.DictReader(file)]
 
     def write_returns(self, epoch: int, returns: Sequence[float]) -> None:
@@ -117,7 +119,7 @@ class RunFolder:
         path = self.path / "returns.csv"
         if not path.exists():
             return []
-        with path.open(newline="") as file:
+        with _reading(path), path.open(newline="") as file:
             return [(int(e), int(k), float(r)) for e, k, r in list(csv.reader(file))[1:]]
 
     def write_births(self, network: nn.Module) -> None:
@@ -135,18 +137,37 @@ class RunFolder:
     def load_into(self, network: nn.Module, which: str) -> None:
         """Load the network that acts (see `QConfig.act_with`), of the 'best' or of the 'last' epoch."""
         if which == "best":
-            if not (self.path / "best.safetensors").exists():
+            path = self.path / "best.safetensors"
+            if not path.exists():
                 raise RunError(f"{self.path} has no evaluated epoch yet; go on with: {self.how_to_resume()}")
-            network.load_state_dict(load_file(self.path / "best.safetensors"))
+            with _reading(path):
+                network.load_state_dict(load_file(path))
             return
         checkpoint = self.checkpoints.load()
         if checkpoint is None:
             raise RunError(f"{self.path} has no checkpoint yet; start it anew")
-        network.load_state_dict(checkpoint.state["trainer"]["learner"][self.config().learner.act_with])
+        with _reading(self.checkpoints.path(checkpoint.step)):
+            network.load_state_dict(checkpoint.state["trainer"]["learner"][self.config().learner.act_with])
 
     def how_to_resume(self) -> str:
         """The command that goes on with this run."""
         return f"neuroplastic train --resume {self.path}"
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Say of which file what is read is not what this package wrote; RuntimeError is load_state_dict's."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, RuntimeError, csv.Error, SafetensorError) as error:
+        raise RunError(
+            f"{path} is damaged or of another version ({_short(str(error))}); restore it, or begin the run anew"
+        ) from error
+
+
+def _short(text: str, most: int = 200) -> str:
+    """The beginning of a long text: load_state_dict names every tensor that does not fit."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def run_folders(parent: str | os.PathLike[str]) -> Iterator[RunFolder]:
