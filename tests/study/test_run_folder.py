@@ -67,6 +67,15 @@ def test_an_unreadable_run_does_not_hide_the_others(run, file, content, capsys):
     assert str(broken.path / file) in printed.err
 
 
+def test_rules_are_not_asked_of_a_plain_agent(tmp_path, capsys):
+    config = with_values(preset("tuned", "BP", "dnn"), {"hidden": 4})
+    plain = RunFolder.create(tmp_path, config)
+    plain.write_best(build_agent(config))
+    assert main(["record", str(plain.path), "--explain"]) == 2
+    assert "is a dnn run: it has no rules; leave --explain out" in capsys.readouterr().err
+    assert not list(plain.path.glob("*.mp4"))
+
+
 def test_damaged_returns_are_named(run):
     (run.path / "returns.csv").write_text("epoch,episode,return\n1,0\n")
     with pytest.raises(RunError, match=r"returns\.csv"):

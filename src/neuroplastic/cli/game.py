@@ -46,16 +46,14 @@ def _add_train(commands: Any, here: str) -> None:
     )
     command.takes_fields, command.late_epilog = True, _fields
     command.add_argument("scenario", nargs="?", metavar="SCENARIO", help="BP, BR, PP, HTL, DTC, TC or GH")
-    command.add_argument("--agent", default="nfn", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
-    command.add_argument("--preset", default="tuned", help="paper, tuned (default: tuned) or a FILE.json")
+    command.add_argument("--agent", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
+    command.add_argument("--preset", help="paper, tuned (default: tuned) or a FILE.json")
     command.add_argument("--resume", metavar="RUN", help="go on with a run that was stopped")
     command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     command.add_argument(
         "--threads", type=whole(0), default=0, help="threads of PyTorch (default: all cores)"
     )
-    command.add_argument(
-        "--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)"
-    )
+    command.add_argument("--runs", metavar="FOLDER", help="where run folders go (default: runs)")
     command.add_argument("--seconds", type=number, help="begin no epoch that would end after this time")
     command.set_defaults(run=late("train", "run"))
 

@@ -11,6 +11,7 @@ import torch
 from tqdm import tqdm
 
 from .. import doom
+from ..errors import InputError
 from ..network.dueling import DuelingNetwork
 from ..study.agent import build_agent
 from ..study.configuration import RunConfig
@@ -70,10 +71,12 @@ def run_record(options: argparse.Namespace) -> int:
     if options.out is not None:
         new_file("--out", options.out, replace=True)
     config, network = load_agent(folder, options.which)
+    if options.explain and config.agent != "nfn":
+        raise InputError(f"{options.folder} is a {config.agent} run: it has no rules; leave --explain out")
     out = options.out or folder.path / f"episode-{options.episode}.mp4"
     episode = record_episode(config, network, out, episode=options.episode, seed=_seed(options))
     print(f"{out}: {episode.decisions} decisions, score {episode.score:.4g}")
-    if options.explain and config.agent == "nfn":
+    if options.explain:
         print(explain_decision(config, network, episode.pictures[len(episode.pictures) // 2]))
     return 0
 

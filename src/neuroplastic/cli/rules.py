@@ -36,16 +36,12 @@ def add_to(commands: Any) -> None:
         command.add_argument(
             "source", metavar="MODEL_OR_RUN", help="a folder made by fit, a run, or a saved network"
         )
-        command.add_argument(
-            "--which", choices=("best", "last"), default="best", help="epoch of a run (default: best)"
-        )
+        command.add_argument("--which", choices=("best", "last"), help="epoch of a run (default: best)")
     rules.add_argument("--out", metavar="FILE", help="write here instead of printing")
     rules.add_argument(
         "--exact", action="store_true", help="all premises and digits, so that they can be read back"
     )
-    rules.add_argument(
-        "--head", choices=HEADS, default=HEADS[0], help="whose rules, of a run (default: advantage)"
-    )
+    rules.add_argument("--head", choices=HEADS, help="whose rules, of a run (default: advantage)")
     rules.set_defaults(run=run_rules)
     explain.add_argument("data", nargs="?", metavar="FILE", help="rows to explain, for a model or a network")
     explain.add_argument("--row", type=whole(1), help="which row of FILE, from 1 (default: 1)")
@@ -112,8 +108,9 @@ def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], Any]:
         from ..study.decision import action_names, feature_names
 
         config, agent = source
-        head = getattr(agent, options.head)
-        outputs = action_names(config) if options.head == "advantage" else ["value"]
+        name = options.head or HEADS[0]
+        outputs = ["value"] if name == "value" else action_names(config)
+        head = getattr(agent, name)
         return rule_bases(head, feature_names=feature_names(), output_names=outputs), head
     if hasattr(source, "rules_"):
         return (source.rules_,), source
@@ -123,6 +120,11 @@ def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], Any]:
 def _opened(options: argparse.Namespace) -> tuple[str, Any]:
     """What kind of thing the source is, and the thing."""
     path = Path(options.source)
+    # The file of a TableModel, by name: to ask that class would need scikit-learn for a run, too.
+    is_model = (path / "columns.json").is_file()
+    for name in ("which", "head"):
+        if (path.is_file() or is_model) and getattr(options, name, None) is not None:
+            raise ConfigError(f"--{name} is for runs of `neuroplastic train`, {path} is none; leave it out")
     if path.is_file():
         from ..network.storage import StorageError, load
 
@@ -130,8 +132,7 @@ def _opened(options: argparse.Namespace) -> tuple[str, Any]:
             return "network", load(path)
         except StorageError as error:
             raise InputError(f"{error}; give {SOURCES}") from error
-    # The file of a TableModel, by name: to ask that class would need scikit-learn for a run, too.
-    if (path / "columns.json").is_file():
+    if is_model:
         from ..learn.table_model import TableModel
 
         return "model", TableModel.load(path)
@@ -141,7 +142,7 @@ def _opened(options: argparse.Namespace) -> tuple[str, Any]:
     from ..study.run_folder import RunFolder
     from .play import load_agent
 
-    config, agent = load_agent(RunFolder.open(options.source), options.which)
+    config, agent = load_agent(RunFolder.open(options.source), options.which or "best")
     if config.agent != "nfn":
         raise InputError(f"{options.source} is a {config.agent} run: it has no rules; train with --agent nfn")
     return "run", (config, agent)

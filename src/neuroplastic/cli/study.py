@@ -136,7 +136,10 @@ def run_search(options: argparse.Namespace) -> int:
     )
     print(f"study {name}: {settings.task}, {settings.agent}; {settings.protocol}", flush=True)
     if settings.inherited:
-        taken = ", ".join(f"{key} {value:.4g}" for key, value in settings.inherited.items())
+        taken = ", ".join(
+            f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+            for key, value in settings.inherited.items()
+        )
         print(f"inherited from {settings.inherited_from}: {taken}", flush=True)
     try:
         _engine(options, job)

@@ -41,9 +41,10 @@ def run(options: argparse.Namespace) -> int:
     device = _device(options.device)
     values = field_values(options.fields)
     if options.resume:
-        if values or options.scenario:
+        if values or options.scenario or options.agent or options.preset or options.runs:
             raise ConfigError(
-                "--resume goes on with the run's own configuration: give no scenario and no fields"
+                "--resume goes on with the run's own configuration: give no scenario, --agent, --preset, --runs "
+                "or fields"
             )
         folder = RunFolder.open(options.resume)
         config = folder.config()
@@ -51,9 +52,13 @@ def run(options: argparse.Namespace) -> int:
         if not options.scenario:
             raise ConfigError("name a scenario (BP, BR, PP, HTL, DTC, TC, GH) or --resume RUN")
         config = configured(
-            options.scenario, options.agent, options.preset, values, own=options.parser.option_names
+            options.scenario,
+            options.agent or "nfn",
+            options.preset or "tuned",
+            values,
+            own=options.parser.option_names,
         )
-        folder = RunFolder.create(options.runs, config)
+        folder = RunFolder.create(options.runs or "runs", config)
     try:
         prepared = Trial(config, folder, device=device)
     except BaseException:

@@ -179,7 +179,8 @@ def parse(name: str, kind: Any, text: str) -> Any:
             return tuple(int(part) for part in text.split(",") if part.strip() not in ("", "none"))
         except ValueError:
             raise ConfigError(f"{name} must be whole numbers with commas between, got {text!r}") from None
-    raise ConfigError(f"{name} must be a number, got {text!r}")
+    what = "a number" if float in options else "a whole number"
+    raise ConfigError(f"{name} must be {what}, got {text!r}")
 
 
 def leaf_types(config: Any) -> dict[str, Any]:
