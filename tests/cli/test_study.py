@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ def test_run_status_best_export_and_a_neuro_fuzzy_study_that_inherits(tmp_path, 
     monkeypatch.chdir(tmp_path)
     assert main([*RUN, "--trials", "2"]) == 0
     first = capsys.readouterr().out
-    assert "cheaper than the paper's protocol: 2 epochs of 500 steps, 3 episodes" in first
+    assert "not the paper's protocol: 2 epochs of 500 steps, 3 episodes" in first
     assert "2/2" in first
     assert main([*RUN, "--trials", "3"]) == 0, "more trials of the same study"
     assert main([*RUN, "--trials", "2"]) == 0, "it has more than that: nothing to do"
@@ -46,7 +47,9 @@ def test_run_status_best_export_and_a_neuro_fuzzy_study_that_inherits(tmp_path, 
     assert (tmp_path / "best.json").read_bytes() == before
 
     assert main([*RUN, "--agent", "nfn", "--trials", "1"]) == 0
-    assert "inherited from trial" in capsys.readouterr().out
+    taken = capsys.readouterr().out
+    assert "inherited from trial" in taken
+    assert re.search(r"memory_size \d+,", taken)
     assert main([*RUN, "--trials", "3", "--epochs", "4"]) == 2
     assert "begun with epochs 2" in capsys.readouterr().err
 

@@ -87,6 +87,7 @@ def test_pictures_of_the_real_game_are_taken() -> None:
     assert pictures.shape == (firing_levels.FRAMES, 84, 84, 3)
     assert "random play in BP" in origin
     assert len({picture.tobytes() for picture in pictures}) > 10
+    assert pictures.any(axis=(1, 2, 3)).all(), "the black picture after an episode's end is none of the game"
 
 
 def test_without_the_game_the_pictures_are_made_up_and_the_page_says_so(

@@ -240,9 +240,10 @@ def _played(key: str, seed: int) -> Pictures:
         env.reset()
         while len(pictures) < FRAMES:
             picture, _, ended, cut, _ = env.step(int(generator.integers(actions)))
-            pictures.append(picture)
-            if ended or cut:
+            if ended or cut:  # the engine shows nothing after the end: the picture is black
                 env.reset()
+            else:
+                pictures.append(picture)
     finally:
         env.close()
     return np.stack(pictures)

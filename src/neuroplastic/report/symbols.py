@@ -105,7 +105,7 @@ def shown(name: str, value: Value) -> str:
 
 
 def score(value: float) -> str:
-    """A return to about four digits: 86.60, 0.3600, 521.0, 1992."""
+    """A return to four digits, but no more than two decimals: 86.60, 0.36, 521.0, 1992."""
     size = abs(value)
     return f"{value:.{0 if size >= 1000 else 1 if size >= 100 else 2}f}"
 

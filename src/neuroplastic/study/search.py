@@ -64,7 +64,7 @@ class StudySettings:
         as_printed = (
             Protocol(self.epochs, self.steps_per_epoch, self.episodes) == _PAPER and self.picture == "paper"
         )
-        kind = "the paper's protocol" if as_printed else "cheaper than the paper's protocol"
+        kind = "the paper's protocol" if as_printed else "not the paper's protocol"
         made_by = "" if self.objective == DOOM_TRIAL else f"; trials by {self.objective}, not the game"
         return (
             f"{kind}: {self.epochs} epochs of {self.steps_per_epoch} steps, {self.episodes} episodes after each, "

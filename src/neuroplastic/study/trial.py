@@ -113,7 +113,7 @@ class Trial:
     def run(
         self, on_progress: Callable[[Progress], None] = lambda _: None, *, seconds: float | None = None
     ) -> Summary | None:
-        """Train and evaluate until all epochs are done (or another would outlast `seconds`).
+        """Train and evaluate until all epochs are done, or one is done and another would outlast `seconds`.
 
         Setting `stop_requested` (from a signal handler, say) ends it with `Stopped` once the state is saved.
         """
