@@ -149,7 +149,10 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFi
         (["report", "--out", out], "give STUDIES"),
         (["report", "x.csv", "--paper", "--out", out], "give STUDIES"),
         (["report", str(tmp_path / "none.db"), "--out", out], "there is no study at"),
-        (["report", "sqlite:////nowhere/none.db", "--out", out], "no database file"),
+        (
+            ["report", "sqlite:////nowhere/none.db", "--out", out],
+            "there is no study storage /nowhere/none.db",
+        ),
     ):
         assert main(arguments) == 2
         assert words in capsys.readouterr().err
