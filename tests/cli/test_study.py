@@ -165,6 +165,16 @@ def test_study_of_someone_else_in_the_same_storage_is_told_apart(capsys, tmp_pat
     assert main(["study", "run", "--task", "BP", "--agent", "nfn", "--inherit", "own"]) == 2
 
 
+def test_defaults_of_the_command_are_those_of_a_study():
+    from neuroplastic.cli.study import _SETTINGS
+    from neuroplastic.study.search import StudySettings
+
+    plain = StudySettings("BP", "dnn")
+    assert {name: default for name, (default, _) in _SETTINGS.items()} == {
+        name: getattr(plain, name) for name in _SETTINGS
+    }
+
+
 def test_help_shows_no_hook_of_the_tests(capsys):
     with pytest.raises(SystemExit):
         main(["study", "run", "--help"])

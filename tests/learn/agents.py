@@ -9,9 +9,9 @@ from torch import nn
 
 from neuroplastic import Affine, Firing, NeuroFuzzyNetwork, Neurogenesis, Selection
 from neuroplastic.learn import QConfig, QLearning, RandomStreams, Trainer
-from neuroplastic.learn.catch import Catch
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import PictureEncoder
+from tests.learn.catch import Catch
 
 MakeNetwork = Callable[[int], nn.Module]
 """Number of actions to a network from pictures (B, 84, 84, 3) to action values (B, actions)."""

@@ -9,10 +9,10 @@ import sys
 import torch
 
 from neuroplastic.learn import CheckpointStore, QConfig, Trainer
-from neuroplastic.learn.catch import Catch
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import PictureEncoder
 from tests.learn.agents import make_learner
+from tests.learn.catch import Catch
 
 CONFIG = QConfig(
     learning_rate=1e-3,

@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 from gymnasium.utils.env_checker import check_env
 
-from neuroplastic.learn.catch import Catch
+from tests.learn.catch import Catch
 
 
 def test_it_passes_the_checks_of_gymnasium():

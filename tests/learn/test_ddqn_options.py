@@ -10,8 +10,8 @@ from torch import nn
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.learn import Batch, QConfig, QLearning, RandomStreams, Trainer
 from neuroplastic.learn.augmentation import mirrored, shifted
-from neuroplastic.learn.catch import Catch
 from tests.learn.agents import make_learner
+from tests.learn.catch import Catch
 
 
 def batch_of(states: torch.Tensor, next_states: torch.Tensor | None = None) -> Batch:

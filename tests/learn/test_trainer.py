@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from neuroplastic.learn import QConfig, ReplayedEpisodeWarning, Trainer
-from neuroplastic.learn.catch import Catch
 from tests.learn.agents import dnn_network, make_learner
+from tests.learn.catch import Catch
 
 CONFIG = QConfig(batch_size=4, memory_size=50, n_step=2)
 
@@ -50,6 +50,12 @@ def test_episodes_are_numbered_counted_and_summed():
         (1, 6, 3, 3.0),
     ]
     assert trainer.episodes == finished
+
+
+def test_episodes_are_numbered_from_the_first_one_asked_for():
+    environment = Timed()
+    list(Trainer(environment, make_learner(dnn_network, CONFIG, 0), first_episode=7).run(4))
+    assert environment.resets == [{"episode": 7}, {"episode": 8}]
 
 
 def test_a_time_out_is_terminal():

@@ -3,8 +3,9 @@
 import os
 import time
 
-from neuroplastic.study.cheap import add_line, bowl
+from neuroplastic.study.cheap import bowl
 from neuroplastic.study.objective import Assignment, Outcome, TrialFailed, TrialStopped
+from neuroplastic.study.worker import add_line
 
 
 def _witnessed(assignment: Assignment, seconds: float) -> Outcome:

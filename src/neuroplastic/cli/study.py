@@ -98,7 +98,6 @@ def _add_run(actions: Any) -> None:
     )
     run.add_argument("--ray-address", metavar="HOST:PORT", help="of a Ray cluster (default: the running one)")
     run.add_argument("--objective", help=argparse.SUPPRESS)
-    run.add_argument("--witness", default="", help=argparse.SUPPRESS)
     run.set_defaults(run=run_search)
 
 
@@ -132,7 +131,6 @@ def run_search(options: argparse.Namespace) -> int:
         device=options.device,
         threads=options.threads,
         retries=options.retries,
-        witness=options.witness,
     )
     print(f"study {name}: {settings.task}, {settings.agent}; {settings.protocol}", flush=True)
     if settings.inherited:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 
 import numpy as np
 
@@ -35,13 +34,3 @@ def bowl(assignment: Assignment) -> Outcome:
             best, returns = epochs[-1]["mean"], [float(r) for r in played]
         assignment.report(epochs)
     return Outcome(epochs, returns)
-
-
-def add_line(path: str, line: str) -> None:
-    """Add a line to a file that several processes write, and have it on the disk before this returns."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.write(descriptor, f"{line}\n".encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from .configuration import RunConfig
-from .objective import Assignment, Outcome, TrialFailed, TrialStopped
+from .objective import Assignment, Outcome, TrialStopped
 from .recovery import drop_checkpoints
 from .run_folder import RunError, RunFolder, run_folders
 from .trial import Progress, Stopped, Trial
@@ -30,8 +30,6 @@ def doom_trial(assignment: Assignment) -> Outcome:
             summary = trial.run(on_progress)
         except Stopped:
             raise TrialStopped from None
-        if summary is None:
-            raise TrialFailed("the trial has no evaluated epoch")
         clean_up = partial(drop_checkpoints, assignment.folder)
         return Outcome(_epochs(trial), folder.returns(summary.best.epoch), clean_up, resumed_at)
 

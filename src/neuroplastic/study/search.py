@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from ..doom.engine import PICTURES
 from ..doom.scenarios import scenario
-from ..errors import ConfigError, NeuroplasticError, at_least, choose
+from ..errors import NeuroplasticError, at_least, choose
 from .configuration import Protocol, RunConfig, with_values
 from .presets import PRESETS, preset
 from .search_space import SPACES, at_point
@@ -34,15 +34,14 @@ class StudySettings:
 
     task: str
     agent: str
-    preset: str = field(default="paper", metadata={"help": "what the search leaves open: paper or tuned"})
-    epochs: int = field(default=_PAPER.epochs, metadata={"help": "epochs of a trial"})
-    steps_per_epoch: int = field(
-        default=_PAPER.steps_per_epoch, metadata={"help": "training steps of an epoch"}
-    )
-    episodes: int = field(default=_PAPER.episodes, metadata={"help": "greedy episodes after each epoch"})
-    picture: str = field(default="paper", metadata={"help": "rendering: paper (640x480) or fast (160x120)"})
-    games: int = field(default=1, metadata={"help": "games a worker plays at once in evaluation"})
-    seed: int = field(default=0, metadata={"help": "seed of the search and of its trials"})
+    # The command line shows a line of help for each of these; it has its own, not to import Optuna for it.
+    preset: str = "paper"
+    epochs: int = _PAPER.epochs
+    steps_per_epoch: int = _PAPER.steps_per_epoch
+    episodes: int = _PAPER.episodes
+    picture: str = "paper"
+    games: int = 1
+    seed: int = 0
     inherited: Mapping[str, Any] = field(default_factory=dict)
     """What a neuro-fuzzy agent takes over from the plain agent's best trial."""
     inherited_from: str = ""
@@ -145,14 +144,13 @@ def complete(study: optuna.Study) -> list[FrozenTrial]:
     return study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
 
 
-def sampler(settings: StudySettings, slot: int, tries: int) -> optuna.samplers.BaseSampler:
+def sampler(settings: StudySettings, slot: int, round_: int) -> optuna.samplers.BaseSampler:
     """The sampler of one trial: what it suggests depends on the seed, the slot and the trials before, not on workers.
 
-    So a study that is stopped and continued by one worker gets the trials that it would have had.
+    So a study that is stopped and continued by one worker gets the trials that it would have had. `round_` counts how
+    often parameters of the slot were given up.
     """
-    if tries < 0:
-        raise ConfigError(f"tries must be at least 0, got {tries}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        seed = (settings.seed * 1_000_003 + slot * 101 + tries) % 2**32
+        seed = (settings.seed * 1_000_003 + slot * 101 + round_) % 2**32
         return optuna.samplers.TPESampler(seed=seed, multivariate=False, constant_liar=True)

@@ -112,7 +112,7 @@ class Trial:
 
     def run(
         self, on_progress: Callable[[Progress], None] = lambda _: None, *, seconds: float | None = None
-    ) -> Summary | None:
+    ) -> Summary:
         """Train and evaluate until all epochs are done, or one is done and another would outlast `seconds`.
 
         Setting `stop_requested` (from a signal handler, say) ends it with `Stopped` once the state is saved.
@@ -133,7 +133,7 @@ class Trial:
             epoch_began = time.monotonic()
             if seconds is not None and epoch_began - began + longest > seconds:
                 break
-        return summarise(self.metrics) if self.metrics else None
+        return summarise(self.metrics)
 
     def evaluate(self, on_progress: Callable[[Progress], None]) -> list[doom.EpisodeResult]:
         """Play the greedy episodes of an evaluation."""

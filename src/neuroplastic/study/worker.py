@@ -24,7 +24,6 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
 from ..errors import NeuroplasticError
-from .cheap import add_line
 from .liveness import worker_name
 from .objective import Assignment, Outcome, TrialStopped, find_objective
 from .recovery import fail, trials_of_slot
@@ -211,6 +210,16 @@ class Worker:
     def _give_up(self, trial: FrozenTrial, lease: Lease, reason: str, *, tries: int) -> None:
         fail(self._rdb, trial, reason)
         self._slots.reopen(lease, tries=tries)
+
+
+def add_line(path: str, line: str) -> None:
+    """Add a line to a file that several processes write, and have it on the disk before this returns."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(descriptor, f"{line}\n".encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def work(job: Job, token: str) -> None:

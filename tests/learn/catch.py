@@ -8,8 +8,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import at_least
-from .seeding import episode_seed
+from neuroplastic.errors import at_least
+from neuroplastic.learn import episode_seed
 
 _SIDE = 84
 
