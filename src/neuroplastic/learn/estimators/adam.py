@@ -15,7 +15,7 @@ PREMISE_PACE = 0.3
 class Adam:
     """Adam over all of a network's parameters; premises and sets take smaller steps than consequents.
 
-    The arithmetic is that of `torch.optim.Adam(fused=True)`, whose bookkeeping takes four times as long as it.
+    The arithmetic is that of `torch.optim.Adam(fused=True)`, whose bookkeeping takes longer than that.
     """
 
     def __init__(self, net: NeuroFuzzyNetwork) -> None:

@@ -80,7 +80,7 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
         doubt = min(DOUBT * max(classes - 2, 0), MOST_DOUBT)
         believed = outputs.new_full((classes, classes), doubt / classes)
         believed.fill_diagonal_(1 - doubt + doubt / classes)
-        # The same as with `label_smoothing`, in two thirds of the time.
+        # The same as with `label_smoothing`, in less time.
         return F.cross_entropy(outputs, believed.index_select(0, targets), reduction="none")
 
     def predict(self, X: Any) -> NDArray[Any]:
