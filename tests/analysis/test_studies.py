@@ -17,7 +17,7 @@ from optuna.distributions import (
     distribution_to_json,
 )
 
-from neuroplastic.analysis import StudyError, StudyTable, TooFewError, load_studies, load_study
+from neuroplastic.analysis import StudyError, StudyTable, TooFewError, load_studies, load_study, studies
 from neuroplastic.study.storage import open_storage
 
 from .made_up import made_up_study
@@ -209,3 +209,8 @@ def test_a_trial_that_is_not_finished_has_no_score(tmp_path: Path) -> None:
     store(made_up_study(trials=1), f"sqlite:///{tmp_path}/studies.db")
     with pytest.raises(TooFewError, match="not finished"):
         _ = load_study(tmp_path).trials[-1].score
+
+
+def test_what_an_nfn_takes_over_is_what_the_search_leaves_out() -> None:
+    space = pytest.importorskip("neuroplastic.study.search_space")
+    assert studies._INHERITED == space.INHERITED

@@ -3,18 +3,20 @@
 import csv
 import io
 import json
+import sys
 
 import optuna
 import pytest
 from optuna.trial import create_trial
 
-from neuroplastic.errors import ConfigError
+from neuroplastic.errors import ConfigError, MissingPackageError
 from neuroplastic.network.dueling import ACTIVATIONS
-from neuroplastic.study.best import best_of, best_trial, near_tie
+from neuroplastic.study.best import best_of, best_trial, figures_of
 from neuroplastic.study.configuration import from_json
 from neuroplastic.study.export import export_preset, export_table, trial_config, write_new
 from neuroplastic.study.objective import Outcome, TrialFailed
 from neuroplastic.study.presets import PAPER_DNN, PAPER_NFN, preset
+from neuroplastic.study.ray_engine import run_on_ray
 from neuroplastic.study.saved_preset import load_preset
 from neuroplastic.study.search import (
     DIRECTIONS,
@@ -114,7 +116,7 @@ def test_greatest_mean_wins_where_there_is_no_near_tie():
 
 
 def test_near_tie_goes_to_a_rising_trial_then_to_the_least_sd():
-    assert near_tie(trial(80, 10, -1)) == 2.0
+    assert figures_of(trial(80, 10, -1)).near_tie == 2.0
     assert chosen(trial(80, 10, -1), trial(78, 9, 1), trial(79, 9.5, 2), trial(77.9, 1, 1)) == [78, 9, 1]
 
 
@@ -213,6 +215,12 @@ def test_trials_that_fail_in_a_row_end_the_run_and_say_why(tmp_path):
     with pytest.raises(StudyError, match=r"the game does not start.*finished trials are safe"):
         run_workers(begin(tmp_path, storage, 3, objective="failing"), 1)
     assert {t.state.name for t in trials_of(storage)} == {"FAIL"}
+
+
+def test_missing_ray_is_named_with_its_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingPackageError, match=r"neuroplastic\[ray\]"):
+        run_on_ray(begin(tmp_path, f"sqlite:///{tmp_path}/s.db", 1), 1)
 
 
 def test_study_of_several_workers_has_what_a_report_needs(tmp_path):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 _NOT_SEARCHED = ("best_epoch", "seed", "seconds")
+# As in study.search_space, which cannot be imported without the game.
 _INHERITED = ("frame_skip", "batch_size", "memory_size", "discount")
 
 

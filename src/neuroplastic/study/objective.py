@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import ConfigError, NeuroplasticError
 from .configuration import RunConfig
+from .figures import slope_of
 
 
 class TrialStopped(Exception):  # noqa: N818
@@ -60,8 +59,7 @@ class Outcome:
     @property
     def values(self) -> tuple[float, float, float]:
         """Mean and SD of the best epoch, and the slope of all epochs' means (least squares; 0 for one epoch)."""
-        means = [epoch["mean"] for epoch in self.epochs]
-        slope = float(np.polyfit(range(len(means)), means, 1)[0]) if len(means) > 1 else 0.0
+        slope = slope_of([epoch["mean"] for epoch in self.epochs])
         values = (self.best["mean"], self.best["sd"], slope)
         if not all(math.isfinite(value) for value in values):
             raise TrialFailed(f"mean, SD and slope must be finite, got {values}")

@@ -7,11 +7,10 @@ import threading
 import time
 from typing import Any
 
+from ..errors import MissingPackageError
 from .search import StudyError
 from .worker import Job, run_worker
-from .workers import POLL_SECONDS, OnTrial, Study
-
-_LAST_WARNING_SECONDS = 60.0
+from .workers import LAST_WARNING_SECONDS, POLL_SECONDS, OnTrial, Study
 
 
 def run_on_ray(
@@ -25,7 +24,7 @@ def run_on_ray(
     try:
         import ray
     except ImportError as error:
-        raise StudyError("--engine ray needs Ray: pip install 'neuroplastic[ray]'") from error
+        raise MissingPackageError("--engine ray needs Ray: pip install 'neuroplastic[ray]'") from error
     study = Study(job, on_trial)
     if study.look():
         return
@@ -86,7 +85,7 @@ def _stop(ray: Any, study: Study, tasks: dict[Any, str]) -> None:
     """Ask all to stop through the storage, then end those that did not."""
     for token in tasks.values():
         study.slots.ask_to_stop(token)
-    deadline = time.monotonic() + _LAST_WARNING_SECONDS
+    deadline = time.monotonic() + LAST_WARNING_SECONDS
     left = list(tasks)
     held = {lease.worker.rpartition("/")[2] for lease in study.slots.held()}
     waiting = [task for task in left if tasks[task] in held]

@@ -17,6 +17,7 @@ from ..learn.seeding import RandomStreams
 from ..learn.trainer import StepReport, Trainer
 from .agent import build_agent, neuro_fuzzy_parts, rules_firing
 from .configuration import RunConfig
+from .figures import slope_of
 from .run_folder import EpochMetrics, RunFolder
 
 # Evaluation plays the same episodes after every epoch of every run; no training episode has their seeds.
@@ -34,8 +35,7 @@ class Summary:
 
 def summarise(metrics: list[EpochMetrics]) -> Summary:
     """The figures of the epochs so far (at least one)."""
-    means = [m.mean for m in metrics]
-    slope = float(np.polyfit(range(len(means)), means, 1)[0]) if len(means) > 1 else 0.0
+    slope = slope_of([m.mean for m in metrics])
     return Summary(max(metrics, key=lambda m: m.mean), metrics[-1], slope)
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.5
 RESTARTS_WITHOUT_PROGRESS = 50
-_LAST_WARNING_SECONDS = 60.0
+LAST_WARNING_SECONDS = 60.0
+"""How long workers that were asked to stop have for it."""
 
 OnTrial = Callable[[FrozenTrial, int], None]
 """Called with each trial that was completed, by whomever, and how many are complete."""
@@ -128,7 +129,7 @@ def _stop(children: dict[str, BaseProcess]) -> None:
     """Ask all to stop, and kill those that do not in a minute, or at once at the next Ctrl-C."""
     for child in children.values():
         child.terminate()
-    deadline = time.monotonic() + _LAST_WARNING_SECONDS
+    deadline = time.monotonic() + LAST_WARNING_SECONDS
     try:
         for child in children.values():
             child.join(max(0.0, deadline - time.monotonic()))

@@ -1,0 +1,51 @@
+"""The three figures of a trial, and the paper's rule for choosing the best by them. Needs neither game nor storage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Figures(NamedTuple):
+    """What a trial is judged by."""
+
+    number: int
+    """of the trial"""
+    mean: float
+    sd: float
+    slope: float
+    episodes: int
+    """whose returns mean and SD are of; 0 if that is unknown"""
+
+    @property
+    def near_tie(self) -> float:
+        """How far below this mean, if it is the greatest, another is "too similar", which the paper leaves open.
+
+        One standard error of the mean, SD / sqrt(episodes): a difference that a repetition of its own evaluation
+        might show. With an SD of 0, or where the episodes are unknown, only an equal mean is a tie.
+        """
+        return self.sd / math.sqrt(self.episodes) if self.episodes else 0.0
+
+
+def slope_of(means: Sequence[float]) -> float:
+    """Least-squares slope of epochs' means over the epochs; 0 for one epoch."""
+    return float(np.polyfit(range(len(means)), means, 1)[0]) if len(means) > 1 else 0.0
+
+
+def near_ties(trials: Sequence[Figures]) -> list[Figures]:
+    """The trials whose mean is the greatest or too similar to it, the greatest first; at least one must be given."""
+    ordered = sorted(trials, key=lambda trial: (-trial.mean, trial.number))
+    return [trial for trial in ordered if trial.mean >= ordered[0].mean - ordered[0].near_tie]
+
+
+def best(trials: Sequence[Figures]) -> Figures:
+    """The trial of the greatest mean. Among near ties those with slope above 0 come first, then the least SD.
+
+    If no near tie rises, all are considered; what is still equal goes to the greater mean, then the earlier trial.
+    """
+    tied = near_ties(trials)
+    rising = [trial for trial in tied if trial.slope > 0] or tied
+    return min(rising, key=lambda trial: (trial.sd, -trial.mean, trial.number))
