@@ -108,6 +108,7 @@ def folder(tmp_path_factory):
         (["evaluate", "nowhere", "--which", "bets"], "did you mean 'best'?"),
         (["record", "nowhere", "--episode", "-1"], "--episode must be a whole number of at least 0"),
         (["train", "BP", "--agnet", "dnn"], "did you mean '--agent'?"),
+        (["train", "BP", "--seconds", "-1"], "--seconds must be a number above 0"),
         (["train", "BP", "--threads", "two"], "--threads must be a whole number"),
         (["report"], "give STUDIES"),
         (["report", "--papre"], "did you mean '--paper'?"),

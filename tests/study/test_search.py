@@ -210,6 +210,14 @@ def test_study_with_other_settings_is_not_continued(tmp_path):
         load_study(storage, "t")
 
 
+def test_study_of_other_objectives_is_not_joined(tmp_path):
+    storage = open_storage(f"sqlite:///{tmp_path}/s.db")
+    optuna.create_study(storage=storage, study_name="own")
+    with pytest.raises(StudyError, match="'own' exists and was not made by this command"):
+        create_study(storage, "own", settings())
+    assert load_study(storage, "own").user_attrs == {}
+
+
 def test_trials_that_fail_in_a_row_end_the_run_and_say_why(tmp_path):
     storage = f"sqlite:///{tmp_path}/s.db"
     with pytest.raises(StudyError, match=r"the game does not start.*finished trials are safe"):

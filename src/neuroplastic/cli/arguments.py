@@ -136,10 +136,10 @@ def whole(least: int | None = None) -> Callable[[str], int]:
     return parsed
 
 
-def number(text: str) -> float:
-    """The type of an option that is a number."""
-    if not is_number(text) or not math.isfinite(float(text)):
-        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}")
+def positive(text: str) -> float:
+    """The type of an option that is a number above 0."""
+    if not is_number(text) or not 0 < float(text) < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number above 0, got {text!r}")
     return float(text)
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..errors import MissingPackageError
-from .arguments import installed, late, number, whole
+from .arguments import installed, late, positive, whole
 
 PACKAGES = ("vizdoom", "gymnasium", "cv2")
 
@@ -54,7 +54,9 @@ def _add_train(commands: Any, here: str) -> None:
         "--threads", type=whole(0), default=0, help="threads of PyTorch (default: all cores)"
     )
     command.add_argument("--runs", metavar="FOLDER", help="where run folders go (default: runs)")
-    command.add_argument("--seconds", type=number, help="begin no epoch that would end after this time")
+    command.add_argument(
+        "--seconds", type=positive, help="begin no further epoch that would end after this time"
+    )
     command.set_defaults(run=late("train", "run"))
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-from typing import Any
+from functools import partial
 
-import torch
 from tqdm import tqdm
 
 from .. import doom
 from ..errors import InputError
 from ..network.dueling import DuelingNetwork
-from ..study.agent import build_agent
+from ..study.agent import build_agent, greedy
 from ..study.configuration import RunConfig
 from ..study.decision import explain_decision
 from ..study.recording import record_episode
@@ -39,15 +38,9 @@ def run_evaluate(options: argparse.Namespace) -> int:
     """Play and print mean, spread and range."""
     config, network = load_agent(RunFolder.open(options.folder), options.which)
     protocol = config.protocol
-
-    def act(pictures: Any) -> Any:
-        with torch.inference_mode():
-            # As the learner acts: by the values themselves a tie could be broken another way.
-            return network.preferences(torch.from_numpy(pictures)).argmax(dim=1).numpy()
-
     with tqdm(total=options.episodes, unit="episode") as bar:
         results = doom.play(
-            act,
+            partial(greedy, network),
             options.episodes,
             scenario=config.scenario,
             picture=protocol.picture,

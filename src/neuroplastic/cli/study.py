@@ -114,11 +114,11 @@ def run_search(options: argparse.Namespace) -> int:
     from ..study.search import create_study
     from ..study.storage import open_storage, storage_url
     from ..study.worker import Job
-    from .train import _device
+    from .train import usable_device
 
     scenario(options.task)
     if options.engine == "processes":
-        _device(options.device)
+        usable_device(options.device)
     _checked_settings(options)
     storage = open_storage(options.storage)
     name = options.name or f"{scenario(options.task).key}-{options.agent}"

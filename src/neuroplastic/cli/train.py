@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     """Train as asked; exit code 0 when the trial is complete, 130 when it was stopped."""
     if options.threads:
         torch.set_num_threads(options.threads)
-    device = _device(options.device)
+    device = usable_device(options.device)
     values = field_values(options.fields)
     if options.resume:
         if values or options.scenario or options.agent or options.preset or options.runs:
@@ -75,8 +75,7 @@ def run(options: argparse.Namespace) -> int:
         except Stopped:
             print(f"\nstopped after step {trial.trainer.steps}; go on with: {folder.how_to_resume()}")
             return 130
-    if summary is not None:
-        report(config, summary)
+    report(config, summary)
     if len(trial.metrics) < config.protocol.epochs:
         print(f"time is up after epoch {len(trial.metrics)}; go on with: {folder.how_to_resume()}")
     return 0
@@ -113,7 +112,8 @@ def field_values(words: list[str]) -> dict[str, str]:
     return values
 
 
-def _device(name: str) -> torch.device:
+def usable_device(name: str) -> torch.device:
+    """The device of that name, if there is one that a run can use, else a ConfigError."""
     try:
         device = torch.device(name)
     except RuntimeError:
@@ -146,7 +146,7 @@ def interruptible(trial: Trial) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def show(trial: Trial, *, seconds: float | None = None) -> Summary | None:
+def show(trial: Trial, *, seconds: float | None = None) -> Summary:
     """Run a trial under a progress bar, with events for TensorBoard."""
     protocol = trial.config.protocol
     total = protocol.epochs * protocol.steps_per_epoch

@@ -111,7 +111,7 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
                 "go on with the same options, or start another with --name"
             )
         return there
-    if study.trials:
+    if study.trials or [direction.name.lower() for direction in study.directions] != list(DIRECTIONS):
         raise StudyError(f"study {name!r} exists and was not made by this command; choose another --name")
     # Several processes may come here together; they write the same.
     study.set_user_attr("task", settings.task)
