@@ -13,7 +13,7 @@ import pytest
 from safetensors.torch import load_file
 
 from neuroplastic.cli.main import main
-from neuroplastic.cli.train import _device, field_values
+from neuroplastic.cli.train import field_values, usable_device
 from neuroplastic.errors import ConfigError
 
 TINY = ["--epochs", "2", "--steps-per-epoch", "24", "--episodes", "2", "--rules", "8", "--batch-size", "8"]
@@ -181,7 +181,7 @@ def test_a_scenario_may_stand_before_or_after_fields(words, monkeypatch):
 def test_a_cuda_device_that_is_not_there_is_refused(count, words, monkeypatch):
     monkeypatch.setattr("torch.cuda.device_count", lambda: count)
     with pytest.raises(ConfigError, match=words):
-        _device("cuda:9")
+        usable_device("cuda:9")
 
 
 def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path, monkeypatch, capsys):
