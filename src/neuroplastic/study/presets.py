@@ -147,7 +147,15 @@ BETTER: dict[str, dict[str, Any]] = {
     "BR": {"estimator": "ste", "reward_scale": 0.01, "loss": "huber", "clip_norm": 10.0, "mirror": False},
     "PP": {"estimator": "ste"},
     "HTL": {"n_step": 1},
-    "DTC": {"n_step": 1, "learning_rate": 1e-3, "exploration_decay": 0.999},
+    "DTC": {
+        "picture": "paper",
+        "frame_skip": 4,
+        "learning_rate": 1e-3,
+        "batch_size": 64,
+        "discount": 0.95,
+        "shift_pixels": 1,
+        "exploration_decay": 0.999,
+    },
     "TC": {"learning_rate": 1e-3, "exploration_decay": 0.999},
     "GH": {"discount": 0.98, "exploration_decay": 0.999},
 }

@@ -1,4 +1,4 @@
-"""Mini-batch training of one network on rows: one-cycle AdamW, averaged weights, a held-out part that says stop."""
+"""Mini-batch training of one network on rows: one-cycle Adam, averaged weights, a held-out part that says stop."""
 
 from __future__ import annotations
 
