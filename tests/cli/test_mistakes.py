@@ -97,6 +97,7 @@ def folder(tmp_path_factory):
         (["rules", "half", "--which", "last"], "--which is for runs"),
         (["explain", "net.safetensors", "text.csv", "--which", "best"], "--which is for runs"),
         (["rules", "net.safetensors", "--exat"], "did you mean '--exact'?"),
+        (["rules", "net.safetensors", "--exact", "--out", "rules.csv"], "--exact is for rules as text"),
         (["rules", "net.safetensors", "--out", "rules.doc"], "'.txt'"),
         (["rules", "net.safetensors", "--out", "no/rules.txt"], "there is no folder no"),
         (["rules", "net.safetensors", "--out", "rules.fis"], "layer_norm"),

@@ -57,6 +57,8 @@ def run_rules(options: argparse.Namespace) -> int:
     """Print or write the rules."""
     target = None if options.out is None else new_file("--out", options.out)
     ending = "" if target is None else choose("the ending of --out", target.suffix.lower(), ENDINGS)
+    if options.exact and ending not in ("", ".txt"):
+        raise ConfigError(f"--exact is for rules as text, {ending} is none; leave it out")
     rules, network = _rules_of(options)
     if target is None:
         print("\n\n".join(base.text(exact=options.exact) for base in rules))
