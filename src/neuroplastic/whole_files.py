@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all; every file that the package replaces is written here."""
+"""Files that appear whole or not at all: models, runs, exports, predictions."""
 
 from __future__ import annotations
 

@@ -17,8 +17,7 @@ def best_trial(trials: Sequence[TrialRow]) -> TrialRow:
     finished = [trial for trial in trials if trial.is_finished]
     if not finished:
         raise TooFewError("the study has no finished trial to choose the best of")
-    judged = {_figures(trial): trial for trial in reversed(finished)}  # of two that are alike, the first
-    return judged[figures.best(list(judged))]
+    return figures.best(finished, _figures)
 
 
 def _figures(trial: TrialRow) -> figures.Figures:

@@ -20,16 +20,14 @@ def figures_of(trial: FrozenTrial) -> Figures:
 
 def near_ties(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
     """The trials whose mean is the greatest or too similar to it, the greatest first."""
-    judged = {figures_of(trial): trial for trial in trials}
-    return [judged[tied] for tied in figures.near_ties(list(judged))]
+    return figures.near_ties(trials, figures_of)
 
 
 def best_of(trials: Sequence[FrozenTrial]) -> FrozenTrial:
     """The best of finished trials, as `figures.best` has it."""
     if not trials:
         raise StudyError("there is no finished trial to choose from")
-    judged = {figures_of(trial): trial for trial in trials}
-    return judged[figures.best(list(judged))]
+    return figures.best(trials, figures_of)
 
 
 def best_trial(study: optuna.Study) -> FrozenTrial:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 class Figures(NamedTuple):
@@ -35,17 +37,21 @@ def slope_of(means: Sequence[float]) -> float:
     return float(np.polyfit(range(len(means)), means, 1)[0]) if len(means) > 1 else 0.0
 
 
-def near_ties(trials: Sequence[Figures]) -> list[Figures]:
-    """The trials whose mean is the greatest or too similar to it, the greatest first; at least one must be given."""
-    ordered = sorted(trials, key=lambda trial: (-trial.mean, trial.number))
-    return [trial for trial in ordered if trial.mean >= ordered[0].mean - ordered[0].near_tie]
+def near_ties(trials: Sequence[T], of: Callable[[T], Figures]) -> list[T]:
+    """The trials whose mean is the greatest or too similar to it, the greatest first; at least one must be given.
+
+    `of` tells the figures of a trial.
+    """
+    ordered = sorted(trials, key=lambda trial: (-of(trial).mean, of(trial).number))
+    greatest = of(ordered[0])
+    return [trial for trial in ordered if of(trial).mean >= greatest.mean - greatest.near_tie]
 
 
-def best(trials: Sequence[Figures]) -> Figures:
+def best(trials: Sequence[T], of: Callable[[T], Figures]) -> T:
     """The trial of the greatest mean. Among near ties those with slope above 0 come first, then the least SD.
 
     If no near tie rises, all are considered; what is still equal goes to the greater mean, then the earlier trial.
     """
-    tied = near_ties(trials)
-    rising = [trial for trial in tied if trial.slope > 0] or tied
-    return min(rising, key=lambda trial: (trial.sd, -trial.mean, trial.number))
+    tied = near_ties(trials, of)
+    rising = [trial for trial in tied if of(trial).slope > 0] or tied
+    return min(rising, key=lambda trial: (of(trial).sd, -of(trial).mean, of(trial).number))

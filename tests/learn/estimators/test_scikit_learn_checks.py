@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, with no expected failure."""
+"""scikit-learn's own checks, with no expected failure: each is a function of theirs that asserts its claim."""
 
 import pytest
 

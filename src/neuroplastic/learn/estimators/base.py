@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +48,7 @@ ASKING, LEAST_BORN_WIDTH = 0.5, 0.5
 FEWEST, MANY, PASSES, MOST = 300, 600, 100, 1500
 
 
-class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
+class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """Common part; see the classifier and the regressor."""
 
     network_: NeuroFuzzyNetwork
@@ -99,17 +100,17 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
     _labels: bool
     """Whether targets are class numbers."""
 
+    @abstractmethod
     def _check_targets(self, y: Any, *, first: bool) -> Numbers:
         """Targets (N, O), or class numbers (N, 1); learns classes or the shape of y if this is the first call."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _outputs(self) -> int:
         """Outputs of the network."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _output_names(self) -> list[str]:
         """Names of the outputs in rules and explanations."""
-        raise NotImplementedError
 
     def _read_names(self, y: Any) -> None:
         """Take over names that the targets bring along."""
@@ -121,13 +122,13 @@ class NeuroFuzzyEstimator(BaseEstimator):  # type: ignore[misc]
     def _learn_scale(self, y: Numbers, weight: Numbers) -> None:
         """Learn offset and scale of the targets, where they are scaled."""
 
+    @abstractmethod
     def _linear(self, rows: Rows) -> tuple[Numbers, Numbers]:
         """The linear solution that all rules start from: weights (O, D) and biases (O,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Loss of each row, (B,)."""
-        raise NotImplementedError
 
     # Fitting.
 
