@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 
-from neuroplastic.study.configuration import with_values
-from neuroplastic.study.doom_objective import doom_trial
-from neuroplastic.study.objective import Assignment, Outcome
-from neuroplastic.study.presets import preset
-from neuroplastic.study.search import StudySettings, complete, create_study, load_study
-from neuroplastic.study.storage import open_storage
-from neuroplastic.study.worker import Job
-from neuroplastic.study.workers import run_workers
+from neuroplastic.doom.presets import preset
+from neuroplastic.experiment.configuration import with_values
+from neuroplastic.search.objective import Assignment, Outcome
+from neuroplastic.search.storage import open_storage
+from neuroplastic.search.studies import StudySettings, complete, create_study, load_study
+from neuroplastic.search.trial_objective import doom_trial
+from neuroplastic.search.worker import Job
+from neuroplastic.search.workers import run_workers
 
 TRIALS = 8
 LIMIT = 1.7

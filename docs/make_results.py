@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from neuroplastic.doom.presets import PRESETS, preset
 from neuroplastic.doom.scenarios import SCENARIOS
-from neuroplastic.study.configuration import leaf_types, leaves, parse, with_values
-from neuroplastic.study.presets import PRESETS, preset
+from neuroplastic.experiment.configuration import leaf_types, leaves, parse, with_values
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"

@@ -11,11 +11,11 @@ import torch
 from neuroplastic import doom
 from neuroplastic.cli.play import load_agent
 from neuroplastic.cli.train import show
-from neuroplastic.study.decision import explain_decision
-from neuroplastic.study.presets import preset
-from neuroplastic.study.recording import record_episode
-from neuroplastic.study.run_folder import RunFolder
-from neuroplastic.study.trial import Trial
+from neuroplastic.doom.presets import preset
+from neuroplastic.experiment.decision import explain_decision
+from neuroplastic.experiment.recording import record_episode
+from neuroplastic.experiment.run_folder import RunFolder
+from neuroplastic.experiment.trial import Trial
 
 SECONDS = 270
 

@@ -17,7 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Folders whose tests start game engines, worker processes or servers: one process at a time runs them.
-BUSY = {"doom", "study", "cli"}
+BUSY = {"doom", "experiment", "search", "cli"}
 # The groups that take longest. They are begun first: what is left in the end is short, and both processes end together.
 LONGEST = (
     "busy",

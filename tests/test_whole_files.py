@@ -6,8 +6,8 @@ import stat
 import pytest
 
 import neuroplastic as npl
-from neuroplastic.study.presets import preset
-from neuroplastic.study.run_folder import RunFolder
+from neuroplastic.doom.presets import preset
+from neuroplastic.experiment.run_folder import RunFolder
 from neuroplastic.whole_files import write_whole
 
 FIRING = npl.Firing(layer_norm=False, alpha=1)

@@ -42,7 +42,7 @@ def test_a_study_without_a_finished_trial_has_no_best() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_it_is_the_trial_that_the_study_command_chooses(seed: int) -> None:
-    best = pytest.importorskip("neuroplastic.study.best")
+    best = pytest.importorskip("neuroplastic.search.best")
     generator = np.random.default_rng(seed)
     rows = [
         trial(n, float(generator.normal(50, 1)), float(generator.integers(1, 8)), float(generator.normal()))

@@ -18,7 +18,7 @@ from optuna.distributions import (
 )
 
 from neuroplastic.analysis import StudyError, StudyTable, TooFewError, load_studies, load_study, studies
-from neuroplastic.study.storage import open_storage
+from neuroplastic.search.storage import open_storage
 
 from .made_up import made_up_study
 
@@ -212,5 +212,5 @@ def test_a_trial_that_is_not_finished_has_no_score(tmp_path: Path) -> None:
 
 
 def test_what_an_nfn_takes_over_is_what_the_search_leaves_out() -> None:
-    space = pytest.importorskip("neuroplastic.study.search_space")
+    space = pytest.importorskip("neuroplastic.search.space")
     assert studies._INHERITED == space.INHERITED

@@ -14,7 +14,7 @@ import pytest
 
 from neuroplastic.cli.main import main
 
-CHEAP = ["--objective", "neuroplastic.study.cheap:bowl", "--epochs", "2", "--episodes", "3"]
+CHEAP = ["--objective", "neuroplastic.search.cheap:bowl", "--epochs", "2", "--episodes", "3"]
 RUN = ["study", "run", "--task", "BP", "--agent", "dnn", "--workers", "1", *CHEAP]
 
 
@@ -66,7 +66,7 @@ def test_ctrl_c_or_kill_then_the_same_command_gives_exactly_the_trials_asked_for
         "--runs",
         str(tmp_path / "runs"),
     ]
-    words[words.index(CHEAP[1])] = "tests.study.objectives:fifth_of_a_second"
+    words[words.index(CHEAP[1])] = "tests.search.objectives:fifth_of_a_second"
     words[words.index("--workers") + 1] = "2"
     command = [sys.executable, "-m", "neuroplastic.cli.main", *words]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd()}
@@ -88,7 +88,7 @@ def test_ctrl_c_or_kill_then_the_same_command_gives_exactly_the_trials_asked_for
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "best of 12 finished trials" in ended.stdout
     assert "Traceback" not in output + ended.stdout + ended.stderr
-    from tests.study.studies import trials_of
+    from tests.search.studies import trials_of
 
     states = [trial.state.name for trial in trials_of(f"sqlite:///{tmp_path}/s.db", "BP-dnn")]
     assert states.count("COMPLETE") == 12
@@ -135,7 +135,7 @@ def test_neuro_fuzzy_study_without_a_plain_one_says_what_to_do(capsys, tmp_path,
 
 def test_empty_study_and_unknown_study_are_named(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    from tests.study.studies import begin
+    from tests.search.studies import begin
 
     begin(tmp_path, "sqlite:///studies.db", 3, name="BP-dnn")
     assert main(["study", "best", "BP-dnn"]) == 2
@@ -167,7 +167,7 @@ def test_study_of_someone_else_in_the_same_storage_is_told_apart(capsys, tmp_pat
 
 def test_defaults_of_the_command_are_those_of_a_study():
     from neuroplastic.cli.study import _SETTINGS
-    from neuroplastic.study.search import StudySettings
+    from neuroplastic.search.studies import StudySettings
 
     plain = StudySettings("BP", "dnn")
     assert {name: default for name, (default, _) in _SETTINGS.items()} == {

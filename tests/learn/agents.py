@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from neuroplastic import Affine, Firing, NeuroFuzzyNetwork, Neurogenesis, Selection
-from neuroplastic.learn import QConfig, QLearning, RandomStreams, Trainer
+from neuroplastic.experiment.trainer import Trainer
+from neuroplastic.learn import QConfig, QLearning, RandomStreams
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import PictureEncoder
 from tests.learn.catch import Catch

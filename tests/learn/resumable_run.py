@@ -8,7 +8,8 @@ import sys
 
 import torch
 
-from neuroplastic.learn import CheckpointStore, QConfig, Trainer
+from neuroplastic.experiment.trainer import Trainer
+from neuroplastic.learn import CheckpointStore, QConfig
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import PictureEncoder
 from tests.learn.agents import make_learner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..study import figures
+from ..experiment import figures
 from .errors import TooFewError
 from .study_table import TrialRow
 

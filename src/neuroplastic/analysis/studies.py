@@ -76,7 +76,7 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
     import optuna
     from sqlalchemy.exc import SQLAlchemyError
 
-    from ..study.storage import StorageError, open_storage, shown
+    from ..search.storage import StorageError, open_storage, shown
 
     try:
         storage = open_storage(url, create=False)

@@ -11,13 +11,13 @@ from tqdm import tqdm
 
 from .. import doom
 from ..errors import InputError
+from ..experiment.agent import build_agent, greedy
+from ..experiment.configuration import RunConfig
+from ..experiment.decision import explain_decision
+from ..experiment.recording import record_episode
+from ..experiment.run_folder import RunError, RunFolder, run_folders
+from ..experiment.trial import EVALUATION_SEED, summarise
 from ..network.dueling import DuelingNetwork
-from ..study.agent import build_agent, greedy
-from ..study.configuration import RunConfig
-from ..study.decision import explain_decision
-from ..study.recording import record_episode
-from ..study.run_folder import RunError, RunFolder, run_folders
-from ..study.trial import EVALUATION_SEED, summarise
 from .arguments import new_file
 
 

@@ -107,7 +107,7 @@ def _rules_of(options: argparse.Namespace) -> tuple[tuple[RuleBase, ...], Any]:
     if kind == "model":
         return (source.estimator.rules_,), source.estimator
     if kind == "run":
-        from ..study.decision import action_names, feature_names
+        from ..experiment.decision import action_names, feature_names
 
         config, agent = source
         name = options.head or HEADS[0]
@@ -141,7 +141,7 @@ def _opened(options: argparse.Namespace) -> tuple[str, Any]:
     if not any((folder / "config.json").is_file() for folder in (path, Path("runs") / path)):
         what = "holds neither a model nor a run" if path.is_dir() else "does not exist"
         raise InputError(f"{path} {what}; give {SOURCES}")
-    from ..study.run_folder import RunFolder
+    from ..experiment.run_folder import RunFolder
     from .play import load_agent
 
     config, agent = load_agent(RunFolder.open(options.source), options.which or "best")
@@ -209,8 +209,8 @@ def _explain_row(options: argparse.Namespace, kind: str, source: Any) -> Any:
 
 
 def _explain_run(options: argparse.Namespace, config: Any, agent: Any) -> Any:
-    from ..study.decision import decision, decision_text, located_decision
-    from ..study.recording import watch_episode
+    from ..experiment.decision import decision, decision_text, located_decision
+    from ..experiment.recording import watch_episode
 
     episode = options.episode or 0
     pictures = watch_episode(config, agent, episode=episode)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
-    from ..study.search import StudySettings
+    from ..search.studies import StudySettings
 
 _SETTINGS = {
     "preset": ("paper", "what the search leaves open: paper or tuned"),
@@ -111,9 +111,9 @@ def run_search(options: argparse.Namespace) -> int:
     """Make trials; exit code 0 when all are complete, 130 when stopped."""
     _need_optuna()
     from ..doom.scenarios import scenario
-    from ..study.search import create_study
-    from ..study.storage import open_storage, storage_url
-    from ..study.worker import Job
+    from ..search.storage import open_storage, storage_url
+    from ..search.studies import create_study
+    from ..search.worker import Job
     from .train import usable_device
 
     scenario(options.task)
@@ -152,18 +152,18 @@ def _engine(options: argparse.Namespace, job: Any) -> None:
         print(f"{done:4}/{job.trials}  {_line(trial)}", flush=True)
 
     if options.engine == "ray":
-        from ..study.ray_engine import run_on_ray
+        from ..search.ray_engine import run_on_ray
 
         run_on_ray(job, options.workers, tell, address=options.ray_address)
     else:
-        from ..study.workers import run_workers
+        from ..search.workers import run_workers
 
         run_workers(job, options.workers, tell)
 
 
 def _checked_settings(options: argparse.Namespace) -> StudySettings:
     """The settings but for what is inherited: mistakes are found before a storage is touched."""
-    from ..study.search import StudySettings
+    from ..search.studies import StudySettings
 
     if options.agent == "dnn" and options.inherit:
         raise ConfigError("--inherit is for --agent nfn: the plain agent searches all of its own values")
@@ -174,7 +174,7 @@ def _checked_settings(options: argparse.Namespace) -> StudySettings:
 
 
 def _settings(options: argparse.Namespace, storage: optuna.storages.RDBStorage, name: str) -> StudySettings:
-    from ..study.search import StudyError, load_study
+    from ..search.studies import StudyError, load_study
 
     settings = _checked_settings(options)
     if options.agent == "nfn":
@@ -191,11 +191,11 @@ def _settings(options: argparse.Namespace, storage: optuna.storages.RDBStorage, 
 
 
 def _inherited(options: argparse.Namespace, storage: optuna.storages.RDBStorage) -> dict[str, Any]:
+    from ..doom.presets import PAPER_DNN
     from ..doom.scenarios import scenario
-    from ..study.best import best_trial
-    from ..study.presets import PAPER_DNN
-    from ..study.search import StudyError, load_study, settings_of
-    from ..study.search_space import inherited_from
+    from ..search.best import best_trial
+    from ..search.space import inherited_from
+    from ..search.studies import StudyError, load_study, settings_of
 
     key = scenario(options.task).key
     if options.inherit == "paper":
@@ -227,10 +227,10 @@ def run_status(options: argparse.Namespace) -> int:
     import optuna as optuna_
     from optuna.trial import TrialState
 
-    from ..study.best import best_of
-    from ..study.search import load_study
-    from ..study.slots import Slots
-    from ..study.storage import open_storage
+    from ..search.best import best_of
+    from ..search.slots import Slots
+    from ..search.storage import open_storage
+    from ..search.studies import load_study
 
     storage = open_storage(options.storage, create=False)
     names = [options.name] if options.name else sorted(optuna_.get_all_study_names(storage))
@@ -256,21 +256,21 @@ def run_status(options: argparse.Namespace) -> int:
 def run_best(options: argparse.Namespace) -> int:
     """Print the best trial."""
     _need_optuna()
-    from ..study.search import load_study
-    from ..study.storage import open_storage
+    from ..search.storage import open_storage
+    from ..search.studies import load_study
 
     return _print_best(load_study(open_storage(options.storage, create=False), options.name))
 
 
 def _print_end(storage: optuna.storages.RDBStorage, name: str) -> int:
-    from ..study.search import load_study
+    from ..search.studies import load_study
 
     return _print_best(load_study(storage, name))
 
 
 def _print_best(study: optuna.Study) -> int:
-    from ..study.best import best_trial, near_ties
-    from ..study.search import complete, settings_of
+    from ..search.best import best_trial, near_ties
+    from ..search.studies import complete, settings_of
 
     settings = settings_of(study)  # first of all: the best of another's study means nothing
     trial, finished = best_trial(study), complete(study)
@@ -290,10 +290,10 @@ def _print_best(study: optuna.Study) -> int:
 def run_export(options: argparse.Namespace) -> int:
     """Write a preset, a table, or both."""
     _need_optuna()
-    from ..study.best import best_trial
-    from ..study.export import export_preset, export_table, write_new
-    from ..study.search import StudyError, complete, load_study, settings_of
-    from ..study.storage import open_storage
+    from ..search.best import best_trial
+    from ..search.export import export_preset, export_table, write_new
+    from ..search.storage import open_storage
+    from ..search.studies import StudyError, complete, load_study, settings_of
 
     if not options.preset and not options.csv:
         raise ConfigError("say what to write: --preset FILE.json, --csv FILE.csv, or both")

@@ -13,13 +13,13 @@ from difflib import get_close_matches
 import torch
 from tqdm import tqdm
 
+from ..doom.presets import preset
 from ..doom.scenarios import scenario
 from ..errors import ConfigError
-from ..study.configuration import RunConfig, leaf_types, leaves, parse, with_values
-from ..study.presets import preset
-from ..study.run_folder import EpochMetrics, RunFolder
-from ..study.saved_preset import load_preset
-from ..study.trial import Progress, Stopped, Summary, Trial
+from ..experiment.configuration import RunConfig, leaf_types, leaves, parse, with_values
+from ..experiment.run_folder import EpochMetrics, RunFolder
+from ..experiment.saved_preset import load_preset
+from ..experiment.trial import Progress, Stopped, Summary, Trial
 
 
 def field_help() -> str:

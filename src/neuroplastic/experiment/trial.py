@@ -1,0 +1,197 @@
+"""The paper's trial protocol: epochs of training, each followed by greedy evaluation; resumable anywhere."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from types import TracebackType
+
+import numpy as np
+import torch
+
+from .. import doom
+from ..learn.dqn.learner import QLearning
+from ..learn.seeding import RandomStreams
+from .agent import build_agent, neuro_fuzzy_parts, rules_firing
+from .configuration import RunConfig
+from .figures import slope_of
+from .run_folder import EpochMetrics, RunFolder
+from .trainer import StepReport, Trainer
+
+# Evaluation plays the same episodes after every epoch of every run; no training episode has their seeds.
+EVALUATION_SEED = 0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A trial's figures: the best and the last epoch, and the slope of the means over epochs."""
+
+    best: EpochMetrics
+    last: EpochMetrics
+    slope: float
+
+
+def summarise(metrics: list[EpochMetrics]) -> Summary:
+    """The figures of the epochs so far (at least one)."""
+    slope = slope_of([m.mean for m in metrics])
+    return Summary(max(metrics, key=lambda m: m.mean), metrics[-1], slope)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a display may show during a trial: after each training step, and after each evaluation episode."""
+
+    step: StepReport | None
+    evaluated: int | None
+    latest: EpochMetrics | None
+    born: int
+
+
+class Stopped(Exception):  # noqa: N818
+    """A trial was asked to stop; its state has been saved."""
+
+
+class Trial:
+    """One run of the protocol. Use as a context manager: it owns game engines."""
+
+    def __init__(self, config: RunConfig, folder: RunFolder, *, device: torch.device | str = "cpu") -> None:
+        self.config, self.folder = config, folder
+        self.stop_requested = False
+        protocol = config.protocol
+        streams = RandomStreams(config.seed)
+        self.network = build_agent(config)
+        self._fuzzy_parts = list(neuro_fuzzy_parts(self.network).values())
+        scenario = doom.scenario(config.scenario)
+        self.learner = QLearning(
+            self.network,
+            config.learner,
+            actions=scenario.action_count,
+            streams=streams,
+            device=device,
+            mirrored_actions=scenario.mirrored_actions,
+        )
+        self.environment = doom.make(
+            config.scenario, picture=protocol.picture, frame_skip=protocol.frame_skip, seed=config.seed
+        )
+        self.games = doom.Games(
+            config.scenario, games=protocol.games, picture=protocol.picture, frame_skip=protocol.frame_skip
+        )
+        self.trainer = Trainer(self.environment, self.learner)
+        self.metrics: list[EpochMetrics] = []
+        self._losses: list[float] = []
+
+    def __enter__(self) -> Trial:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.environment.close()
+        self.games.close()
+
+    def resume(self) -> int:
+        """Go back to the newest checkpoint; return its step, 0 if there is none."""
+        checkpoint = self.folder.checkpoints.load()
+        if checkpoint is None:
+            return 0
+        self.trainer.load_state_dict(checkpoint.state["trainer"])
+        self.metrics = [EpochMetrics(**entry) for entry in checkpoint.state["metrics"]]
+        self._losses = list(checkpoint.state["losses"])
+        return checkpoint.step
+
+    def save(self) -> None:
+        """Write a checkpoint of the whole state."""
+        state = {
+            "trainer": self.trainer.state_dict(),
+            "metrics": [asdict(entry) for entry in self.metrics],
+            "losses": self._losses,
+        }
+        self.folder.checkpoints.save(self.trainer.steps, state)
+
+    def run(
+        self, on_progress: Callable[[Progress], None] = lambda _: None, *, seconds: float | None = None
+    ) -> Summary:
+        """Train and evaluate until all epochs are done, or one is done and another would outlast `seconds`.
+
+        Setting `stop_requested` (from a signal handler, say) ends it with `Stopped` once the state is saved.
+        """
+        began = epoch_began = time.monotonic()
+        longest = 0.0
+        protocol = self.config.protocol
+        while len(self.metrics) < protocol.epochs:
+            until = (len(self.metrics) + 1) * protocol.steps_per_epoch
+            while self.trainer.steps < until:
+                report = self.trainer.step()
+                if report.loss is not None:
+                    self._losses.append(float(report.loss))
+                on_progress(self._progress(step=report))
+                self._maybe_stop()
+            self._finish_epoch(on_progress)
+            longest = max(longest, time.monotonic() - epoch_began)
+            epoch_began = time.monotonic()
+            if seconds is not None and epoch_began - began + longest > seconds:
+                break
+        return summarise(self.metrics)
+
+    def evaluate(self, on_progress: Callable[[Progress], None]) -> list[doom.EpisodeResult]:
+        """Play the greedy episodes of an evaluation."""
+        done = 0
+
+        def on_episode(_: int, __: doom.EpisodeResult) -> None:
+            nonlocal done
+            done += 1
+            on_progress(self._progress(evaluated=done))
+            self._maybe_stop()
+
+        return self.games.play(
+            self.learner.act, self.config.protocol.episodes, seed=EVALUATION_SEED, on_episode=on_episode
+        )
+
+    def _finish_epoch(self, on_progress: Callable[[Progress], None]) -> None:
+        returns = [result.return_ for result in self.evaluate(on_progress)]
+        self.folder.write_returns(len(self.metrics) + 1, returns)
+        parts = self._fuzzy_parts
+        firing = self._rules_firing()
+        metrics = EpochMetrics(
+            epoch=len(self.metrics) + 1,
+            steps=self.trainer.steps,
+            mean=statistics.fmean(returns),
+            sd=statistics.stdev(returns) if len(returns) > 1 else 0.0,
+            least=min(returns),
+            most=max(returns),
+            training_episodes=len(self.trainer.episodes),
+            loss=statistics.fmean(self._losses) if self._losses else float("nan"),
+            exploration=self.learner.exploration.rate,
+            sets=sum(int(part.term_mask.sum()) for part in parts),
+            born=sum(len(part.births) for part in parts),
+            rules_firing=firing,
+        )
+        best_before = max((m.mean for m in self.metrics), default=float("-inf"))
+        self.metrics.append(metrics)
+        self._losses = []
+        if metrics.mean > best_before:
+            self.folder.write_best(self.learner.actor)
+        self.folder.write_births(self.network)
+        self.folder.write_metrics(self.metrics)
+        self.save()
+        on_progress(self._progress())
+
+    @torch.no_grad()
+    def _rules_firing(self) -> float | None:
+        """Mean number of rules that fire on pictures that the memory holds."""
+        if len(self.learner.replay) < 1:
+            return None
+        # A generator of its own: looking must not change what is learned.
+        pictures = self.learner.replay.sample(32, np.random.default_rng(0)).states
+        return rules_firing(self.network, pictures.to(self.learner.device))
+
+    def _progress(self, *, step: StepReport | None = None, evaluated: int | None = None) -> Progress:
+        born = sum(len(part.antecedent.growth.births) for part in self._fuzzy_parts)
+        return Progress(step, evaluated, self.metrics[-1] if self.metrics else None, born)
+
+    def _maybe_stop(self) -> None:
+        if self.stop_requested:
+            self.save()
+            raise Stopped

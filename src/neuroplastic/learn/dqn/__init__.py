@@ -1,0 +1,1 @@
+"""Dueling double Q-learning with experience replay and a target network."""

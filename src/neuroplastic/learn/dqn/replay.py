@@ -1,0 +1,197 @@
+"""Replay memory of frames: every frame is kept once, in 8 bits, and serves two transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ...errors import ConfigError, InputError, at_least
+
+
+class Batch(NamedTuple):
+    """Sampled transitions; bootstrapped targets are `returns + discounts * Q(next_states, .)`."""
+
+    states: Tensor
+    """uint8 (B, *frame)"""
+    actions: Tensor
+    """int64 (B,)"""
+    returns: Tensor
+    """float32 (B,): discounted sum of the next n rewards, or of those up to the episode's end"""
+    discounts: Tensor
+    """float32 (B,): discount to the power n; 0 where the episode ended on the way"""
+    next_states: Tensor
+    """uint8 (B, *frame): the frame n steps on; where the discount is 0, some frame of no meaning"""
+    next_steps: Tensor
+    """int64 (B,): number of the step that `next_states` is the frame of; a step's frame never changes"""
+
+
+class ReplayMemory:
+    """The last `capacity` transitions, sampled uniformly, with n-step returns.
+
+    Slot t holds the frame of step t, the action taken there, its reward and whether the episode ended by
+    it. The next frame of t is the frame of t + 1; an episode's last transition has none. One slot more than
+    `capacity` holds the frame that was not yet acted upon. A step can be sampled as soon as its n-step
+    return is known: n steps later, or when its episode ends.
+
+    Memory is reserved at the first frame but, as the system maps pages when they are first written, used
+    only as it fills.
+    """
+
+    def __init__(self, capacity: int, *, n_step: int = 1, discount: float = 0.99) -> None:
+        self.capacity = at_least("capacity", capacity, 1)
+        self.n_step = at_least("n_step", n_step, 1)
+        if n_step > capacity:
+            raise ConfigError(f"n_step must be at most the capacity {capacity}, got {n_step}")
+        self.discount = discount
+        self._slots = capacity + 1
+        self._frames: NDArray[np.uint8] | None = None
+        self._actions = np.zeros(self._slots, np.int64)
+        self._rewards = np.zeros(self._slots, np.float32)
+        self._ends = np.zeros(self._slots, np.bool_)
+        self._added = 0  # transitions ever added; the next one is written to slot _added % _slots
+        self._open_steps: int | None = None  # steps of the episode under way; None between episodes
+
+    def __len__(self) -> int:
+        """How many transitions can be sampled."""
+        first, stop = self._range()
+        return stop - first
+
+    @property
+    def current_frame(self) -> NDArray[np.uint8] | None:
+        """The frame not yet acted upon; None between episodes. A view: valid until the next `append`."""
+        if self._open_steps is None or self._frames is None:
+            return None
+        frame: NDArray[np.uint8] = self._frames[self._added % self._slots]
+        return frame
+
+    def begin(self, frame: NDArray[np.uint8]) -> None:
+        """Start an episode with its first frame."""
+        if self._open_steps is not None:
+            raise InputError("an episode is under way; end it before the next one begins")
+        self._write(frame)
+        self._open_steps = 0
+
+    def append(self, action: int, reward: float, next_frame: NDArray[np.uint8] | None) -> None:
+        """Add what was done at the current frame and what came of it; no next frame ends the episode."""
+        if self._open_steps is None:
+            raise InputError("no episode is under way; give its first frame to begin()")
+        if next_frame is not None:
+            self._check(next_frame)
+        slot = self._added % self._slots
+        self._actions[slot] = action
+        self._rewards[slot] = reward
+        self._ends[slot] = next_frame is None
+        self._added += 1
+        if next_frame is None:
+            self._open_steps = None
+        else:
+            self._open_steps += 1
+            self._write(next_frame)
+
+    def replace_current(self, frame: NDArray[np.uint8]) -> None:
+        """Replace the frame not yet acted upon, which is also the next frame of the step before.
+
+        The one exception to a step's frame never changing: for an environment that cannot repeat an episode.
+        """
+        if self._open_steps is None:
+            raise InputError("no episode is under way; give its first frame to begin()")
+        self._write(frame)
+
+    def end_episode(self) -> None:
+        """End the episode under way after its last transition, when nothing more of it will come."""
+        if self._open_steps:
+            self._ends[(self._added - 1) % self._slots] = True
+        self._open_steps = None
+
+    def sample(self, count: int, generator: np.random.Generator) -> Batch:
+        """Draw `count` transitions uniformly, with replacement."""
+        first, stop = self._range()
+        if stop == first or self._frames is None:
+            raise InputError("the memory holds no complete transition yet")
+        return self.gather(generator.integers(first, stop, count))
+
+    def gather(self, steps: NDArray[np.int64]) -> Batch:
+        """The transitions of these steps, counted from the first one ever added."""
+        assert self._frames is not None
+        window = (steps[:, None] + np.arange(self.n_step)) % self._slots
+        ends = self._ends[window]
+        # weights[b, k] is discount**k as long as no step before k ended the episode.
+        before = np.zeros_like(ends)
+        before[:, 1:] = np.logical_or.accumulate(ends, axis=1)[:, :-1]
+        weights = np.where(before, 0.0, self.discount ** np.arange(self.n_step))
+        returns = (weights * self._rewards[window]).sum(axis=1)
+        over = ends.any(axis=1)
+        discounts = np.where(over, 0.0, self.discount**self.n_step)
+        # Behind an end there may be a slot never written: such rows take their own frame again.
+        following = np.where(over, steps, steps + self.n_step)
+        picked = torch.from_numpy(self._frames[np.concatenate((window[:, 0], following % self._slots))])
+        return Batch(
+            states=picked[: len(steps)],
+            actions=torch.from_numpy(self._actions[window[:, 0]]),
+            returns=torch.from_numpy(returns.astype(np.float32)),
+            discounts=torch.from_numpy(discounts.astype(np.float32)),
+            next_states=picked[len(steps) :],
+            next_steps=torch.from_numpy(following),
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything remembered. The tensors are views: save or copy them before the next `append`."""
+        used = min(self._added + (self._open_steps is not None), self._slots)
+        frames = self._frames[:used] if self._frames is not None else np.empty((0, 0), np.uint8)
+        return {
+            "added": self._added,
+            "open_steps": self._open_steps,
+            "frames": torch.from_numpy(frames),
+            "actions": torch.from_numpy(self._actions[:used]),
+            "rewards": torch.from_numpy(self._rewards[:used]),
+            "ends": torch.from_numpy(self._ends[:used]),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Remember what was saved; the capacity must be the one it was saved with."""
+        frames: NDArray[np.uint8] = state["frames"].numpy()
+        self._added, self._open_steps = state["added"], state["open_steps"]
+        if len(frames) > self._slots or len(frames) < min(self._added, self._slots):
+            raise InputError(
+                f"{len(frames)} frames were saved, which does not fit a capacity of {self.capacity}"
+            )
+        self._frames = None
+        if len(frames):
+            self._reserve(frames.shape[1:])[: len(frames)] = frames
+        for mine, saved in ((self._actions, "actions"), (self._rewards, "rewards"), (self._ends, "ends")):
+            mine[: len(frames)] = state[saved].numpy()
+            mine[len(frames) :] = 0
+
+    def _range(self) -> tuple[int, int]:
+        """The steps that can be sampled: first and one past the last."""
+        waiting = min(self.n_step - 1, self._open_steps or 0)
+        first = max(0, self._added - self.capacity)
+        return first, max(first, self._added - waiting)
+
+    def _check(self, frame: NDArray[np.uint8]) -> None:
+        if frame.dtype != np.uint8:
+            raise InputError(f"frames must be uint8, got {frame.dtype}")
+        if self._frames is not None and frame.shape != self._frames.shape[1:]:
+            first = self._frames.shape[1:]
+            raise InputError(f"frames must have the shape of the first, {first}, got {frame.shape}")
+
+    def _write(self, frame: NDArray[np.uint8]) -> None:
+        self._check(frame)
+        frames = self._frames if self._frames is not None else self._reserve(frame.shape)
+        frames[self._added % self._slots] = frame
+
+    def _reserve(self, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+        try:
+            self._frames = np.empty((self._slots, *shape), np.uint8)
+        except MemoryError as error:
+            gigabytes = self._slots * int(np.prod(shape)) / 1e9
+            raise ConfigError(
+                f"a memory of {self.capacity} frames {shape} needs {gigabytes:.1f} GB, more than can be had; "
+                "choose a smaller memory_size"
+            ) from error
+        return self._frames

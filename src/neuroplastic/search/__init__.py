@@ -1,0 +1,1 @@
+"""Searches for hyperparameters: slots, workers, storage, search spaces; knows neither a game nor an algorithm."""

@@ -1,0 +1,133 @@
+"""The paper's two search spaces, as printed, and the configuration that a point of one describes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+
+from ..errors import ConfigError, choose
+from ..experiment.configuration import RunConfig, with_values
+from ..network.dueling import ACTIVATIONS
+
+Value = int | float | bool | str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some values without an order that the sampler may use."""
+
+    values: tuple[Value, ...]
+
+    def distribution(self) -> BaseDistribution:
+        """As Optuna knows it."""
+        return CategoricalDistribution(self.values)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A whole number from `low` to `high` in steps of `step`: a printed list of evenly spaced numbers."""
+
+    low: int
+    high: int
+    step: int
+
+    def distribution(self) -> BaseDistribution:
+        """As Optuna knows it."""
+        return IntDistribution(self.low, self.high, step=self.step)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A real number of a closed interval, drawn evenly: the paper prints no logarithmic scale."""
+
+    low: float
+    high: float
+
+    def distribution(self) -> BaseDistribution:
+        """As Optuna knows it."""
+        return FloatDistribution(self.low, self.high)
+
+
+Space = Mapping[str, Choice | Steps | Interval]
+
+DNN_SPACE: Space = {
+    "frame_skip": Steps(4, 12, 4),
+    "learning_rate": Interval(1e-5, 1e-3),
+    "batch_size": Steps(8, 64, 8),
+    "memory_size": Steps(10_000, 50_000, 10_000),
+    "discount": Interval(0.9, 0.99),
+    "hidden": Steps(128, 512, 128),
+    "activation": Choice(tuple(ACTIVATIONS)),
+}
+"""'Available Hyperparameters for the Deep Neural Network'."""
+
+# Flat: temperature, constraint and noise_hold are drawn for STE too, where they have no effect.
+NFN_SPACE: Space = {
+    "rules": Steps(64, 256, 64),
+    "stge": Choice((False, True)),
+    "temperature": Interval(0.25, 1.25),
+    "constraint": Choice((0, 10)),
+    "noise_hold": Choice((1, 32, 64, 128, 256)),
+    "epsilon": Interval(0.1, 0.5),
+    "delay": Steps(1, 5, 2),
+    "reduce": Choice(("sum", "mean")),
+    "alpha": Choice((1.0, 1.5)),
+    "certainty": Choice((False, True)),
+    "layer_norm": Choice((False, True)),
+    "learning_rate": Interval(1e-4, 1e-3),
+}
+"""'Available Hyperparameters for the Neuro-Fuzzy Network'."""
+
+SPACES: Mapping[str, Space] = {"dnn": DNN_SPACE, "nfn": NFN_SPACE}
+
+INHERITED = ("frame_skip", "batch_size", "memory_size", "discount")
+"""What a neuro-fuzzy agent takes over from the best trial of the plain one."""
+
+
+def distributions(agent: str) -> dict[str, BaseDistribution]:
+    """An agent's space as Optuna knows it."""
+    return {name: axis.distribution() for name, axis in SPACES[choose("agent", agent, SPACES)].items()}
+
+
+def draw(study: optuna.Study, agent: str) -> dict[str, Any]:
+    """A point of an agent's space by the study's sampler, which looks at the trials so far.
+
+    Drawn before its trial exists, so that the trial is stored whole, in one transaction.
+    """
+    unborn = optuna.trial.create_trial(state=optuna.trial.TrialState.RUNNING)
+    study.sampler.before_trial(study, unborn)
+    return {
+        name: study.sampler.sample_independent(study, unborn, name, distribution)
+        for name, distribution in distributions(agent).items()
+    }
+
+
+def at_point(base: RunConfig, params: Mapping[str, Any]) -> RunConfig:
+    """The configuration `base` with the values of a point; whatever the point does not name stays."""
+    values = dict(params)
+    if "stge" in values:
+        values["estimator"] = "stge" if values.pop("stge") else "ste"
+    if "certainty" in values:
+        values["certainty"] = "log" if values["certainty"] else None
+    changed: RunConfig = with_values(base, values)
+    return changed
+
+
+def inherited_from(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a plain agent's point that the neuro-fuzzy agent takes over."""
+    missing = [name for name in INHERITED if name not in params]
+    if missing:
+        raise ConfigError(
+            f"a trial to inherit from must have {', '.join(INHERITED)}; this one lacks {', '.join(missing)}: "
+            "name a study of --agent dnn"
+        )
+    return {name: params[name] for name in INHERITED}

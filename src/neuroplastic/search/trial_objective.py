@@ -1,0 +1,49 @@
+"""A trial of the paper's protocol as a study's workers make it: in a run folder, resumable."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from ..experiment.configuration import RunConfig
+from ..experiment.run_folder import RunError, RunFolder, run_folders
+from ..experiment.trial import Progress, Stopped, Trial
+from .objective import Assignment, Outcome, TrialStopped
+from .recovery import drop_checkpoints
+
+
+def doom_trial(assignment: Assignment) -> Outcome:
+    """Train and evaluate; go on from the newest checkpoint where the same run was begun before."""
+    folder = _folder(assignment.folder, assignment.config)
+    with Trial(assignment.config, folder, device=assignment.device) as trial:
+        resumed_at = trial.resume()
+        reported = 0
+
+        def on_progress(_: Progress) -> None:
+            nonlocal reported
+            if len(trial.metrics) > reported:
+                reported = len(trial.metrics)
+                assignment.report(_epochs(trial))
+            trial.stop_requested = assignment.stop.is_set()
+
+        try:
+            summary = trial.run(on_progress)
+        except Stopped:
+            raise TrialStopped from None
+        clean_up = partial(drop_checkpoints, assignment.folder)
+        return Outcome(_epochs(trial), folder.returns(summary.best.epoch), clean_up, resumed_at)
+
+
+def _epochs(trial: Trial) -> list[dict[str, float]]:
+    return [{"epoch": m.epoch, "mean": m.mean, "sd": m.sd} for m in trial.metrics]
+
+
+def _folder(parent: Path, config: RunConfig) -> RunFolder:
+    """The run that was begun with this configuration, or a new one."""
+    for folder in run_folders(parent):
+        try:
+            if folder.config() == config:
+                return folder
+        except RunError:  # cut short while it was made
+            continue
+    return RunFolder.create(parent, config)

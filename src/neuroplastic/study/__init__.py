@@ -1,1 +1,0 @@
-"""The paper's trials: configurations and presets, the protocol, run folders."""

@@ -1,0 +1,110 @@
+"""A configuration is a tree whose leaves are set by unique names, and survives JSON."""
+
+import json
+
+import pytest
+
+import neuroplastic as npl
+from neuroplastic.doom import SCENARIOS
+from neuroplastic.doom.presets import PAPER_DNN, PAPER_NFN, PRESETS, preset
+from neuroplastic.experiment.configuration import as_json, from_json, leaf_types, leaves, parse, with_values
+
+EVERY = [(name, key, agent) for name in PRESETS for key in SCENARIOS for agent in ("nfn", "dnn")]
+
+
+@pytest.mark.parametrize(("name", "key", "agent"), EVERY)
+def test_every_preset_survives_json(name, key, agent):
+    config = preset(name, key, agent, seed=3)
+    assert from_json(json.loads(json.dumps(as_json(config)))) == config
+
+
+@pytest.mark.parametrize("agent", ["nfn", "dnn"])
+def test_leaf_names_are_unique_and_explained(agent):
+    config = preset("paper", "BP", agent)
+    names = [name for name, _, _ in leaves(config)]
+    assert len(names) == len(set(names))
+    assert all(entry.metadata.get("help") for _, entry, _ in leaves(config))
+    assert set(names) <= leaf_types(config).keys()
+
+
+def test_paper_presets_are_the_papers_tables():
+    bp, gh = preset("paper", "BP", "dnn"), preset("paper", "GH", "nfn")
+    assert (bp.head.hidden, bp.head.activation, bp.learner.learning_rate) == (512, "Hardtanh", 6.9e-4)
+    assert (bp.learner.batch_size, bp.learner.memory_size, bp.learner.discount) == (56, 30_000, 0.95)
+    assert bp.protocol.frame_skip == 8
+    assert (gh.head.rules, gh.head.firing.reduce, gh.learner.learning_rate) == (256, "sum", 6.1e-4)
+    assert (gh.head.selection.estimator, gh.head.selection.temperature, gh.head.selection.noise_hold) == (
+        "stge",
+        0.93,
+        64,
+    )
+    assert (gh.head.neurogenesis.epsilon, gh.head.neurogenesis.delay) == (0.20, 3)
+    assert (gh.learner.batch_size, gh.protocol.frame_skip) == (16, 12), "inherited from the DNN's best trial"
+    assert PAPER_DNN.keys() == PAPER_NFN.keys() == SCENARIOS.keys()
+    for key in SCENARIOS:
+        for agent in ("dnn", "nfn"):
+            config = preset("paper", key, agent)
+            assert (config.protocol.epochs, config.protocol.steps_per_epoch, config.protocol.episodes) == (
+                10,
+                500,
+                25,
+            )
+            assert config.protocol.picture == "paper"
+            assert config.learner.exploration_decay == 0.9999
+            assert config.encoder.dropout == 0.2
+
+
+def test_values_reach_their_place_in_the_tree():
+    config = preset("tuned", "TC", "nfn")
+    changed = with_values(config, {"rules": 7, "alpha": 1.0, "epsilon": 0.2, "batch_size": 16, "seed": 5})
+    assert (changed.head.rules, changed.head.firing.alpha, changed.head.neurogenesis.epsilon) == (7, 1.0, 0.2)
+    assert (changed.learner.batch_size, changed.seed) == (16, 5)
+    assert with_values(config, {}) == config
+
+
+def test_unknown_name_gets_a_suggestion():
+    with pytest.raises(npl.ConfigError, match="unknown option 'rule'; did you mean 'rules'"):
+        with_values(preset("tuned", "TC", "nfn"), {"rule": 3})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (int, "12", 12),
+        (float, "1e-3", 1e-3),
+        (float | None, "none", None),
+        (float | str, "learn", "learn"),
+        (float | str, "1.5", 1.5),
+        (bool, "no", False),
+        (str | None, "log", "log"),
+        (tuple[int, ...], "64,32", (64, 32)),
+        (tuple[int, ...], "none", ()),
+    ],
+)
+def test_text_becomes_a_value_of_the_declared_type(kind, text, value):
+    assert parse("field", kind, text) == value
+
+
+@pytest.mark.parametrize(("kind", "text"), [(int, "many"), (bool, "perhaps"), (tuple[int, ...], "a,b")])
+def test_bad_text_names_its_field(kind, text):
+    with pytest.raises(npl.ConfigError, match="some_field"):
+        parse("some_field", kind, text)
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"temperature": 0.0}, "temperature"),
+        ({"terms": 9}, "terms"),
+        ({"dropout": 1.5}, "dropout"),
+        ({"input_low": 3.0}, "input_low must be at most input_high, .* got 3.0 and 2.0"),
+        ({"input_high": float("inf")}, "input_high"),
+        ({"epochs": 0}, "epochs"),
+        ({"discount": 2.0}, "discount"),
+        ({"picture": "big"}, "picture"),
+        ({"consequent": "afine"}, "affine"),
+    ],
+)
+def test_bad_value_names_its_field(values, named):
+    with pytest.raises(npl.ConfigError, match=named):
+        with_values(preset("tuned", "BP", "nfn"), values)

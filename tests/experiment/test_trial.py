@@ -1,0 +1,75 @@
+"""A trial on the real game: its evaluations repeat, and what it keeps is what acted."""
+
+import zlib
+
+import pytest
+import torch
+
+from neuroplastic.doom.presets import preset
+from neuroplastic.experiment.agent import build_agent
+from neuroplastic.experiment.configuration import RunConfig, with_values
+from neuroplastic.experiment.run_folder import RunFolder
+from neuroplastic.experiment.trial import Trial
+
+
+def tiny(**fields: object) -> RunConfig:
+    return with_values(
+        preset("tuned", "BP", "nfn"),
+        {
+            "epochs": 1,
+            "steps_per_epoch": 20,
+            "episodes": 4,
+            "games": 3,
+            "rules": 8,
+            "batch_size": 8,
+            "picture": "fast",
+            "learning_starts": 8,
+            **fields,
+        },
+    )
+
+
+def test_evaluation_repeats_bit_for_bit_also_after_a_resume(tmp_path):
+    """Batches go to the network as they come, one or two pictures of three games; their values repeat all the same."""
+    config = tiny()
+    folder = RunFolder.create(tmp_path, config)
+
+    def evaluation(trial: Trial) -> tuple[list[object], int]:
+        checksum = 0
+        preferences = trial.learner._actor_preferences
+
+        def watched(pictures: torch.Tensor) -> torch.Tensor:
+            nonlocal checksum
+            values = preferences(pictures)
+            checksum = zlib.crc32(values.numpy().tobytes(), checksum)
+            return values
+
+        trial.learner._actor_preferences = watched
+        results = trial.evaluate(lambda _: None)
+        trial.learner._actor_preferences = preferences
+        return results, checksum
+
+    with Trial(config, folder) as trial:
+        trial.run()
+        first = evaluation(trial)
+        assert evaluation(trial) == first
+        assert sum(result.return_ for result in first[0]) / 4 == pytest.approx(trial.metrics[-1].mean)
+    with Trial(config, folder) as resumed:
+        assert resumed.resume() == 20
+        assert evaluation(resumed) == first
+
+
+@pytest.mark.parametrize("act_with", ["network", "target"])
+def test_networks_on_disk_are_those_that_acted(act_with, tmp_path):
+    config = tiny(act_with=act_with, target_every=1, target_rate=0.1)
+    folder = RunFolder.create(tmp_path, config)
+    with Trial(config, folder) as trial:
+        trial.run()
+    expected = getattr(trial.learner, act_with).state_dict()
+    other = trial.learner.network if act_with == "target" else trial.learner.target
+    for which in ("best", "last"):
+        loaded = build_agent(config)
+        folder.load_into(loaded, which)
+        state = loaded.state_dict()
+        assert all(torch.equal(state[name], tensor) for name, tensor in expected.items())
+        assert not all(torch.equal(state[name], tensor) for name, tensor in other.state_dict().items())
