@@ -8,6 +8,7 @@ import pytest
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.run_folder import EpochMetrics, RunFolder
 from neuroplastic.experiment.trial import summarise
+from neuroplastic.search import trial_objective
 from neuroplastic.search.liveness import place, surely_dead
 from neuroplastic.search.objective import Assignment
 from neuroplastic.search.studies import StudyError
