@@ -82,5 +82,7 @@ class Progress:
         if not now and self._clock() - self._told < HALF_A_MINUTE:
             return
         figures = f", {self.figures}" if self.figures else ""
-        print(f"{self.what}: {self.done} of {self.total} {self.unit}s{figures}", file=self._stream, flush=True)
+        print(
+            f"{self.what}: {self.done} of {self.total} {self.unit}s{figures}", file=self._stream, flush=True
+        )
         self._told = self._clock()

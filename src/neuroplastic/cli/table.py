@@ -79,8 +79,7 @@ def run_fit(options: argparse.Namespace) -> int:
         settings["layer_norm"] = False
     scores = _cross_validated(columns, settings, x, y, options)
     kind = estimator_for(columns)
-    # One update of next to no length leaves the sets where training starts from.
-    before = kind(max_updates=1, learning_rate=1e-12, **settings).fit(x, y).rules_
+    before = kind(**settings).start(x, y).rules_
     estimator = kind(verbose=1, **settings).fit(x, y)
     report = table_report(
         f"Rules for {options.target}, learned from {Path(options.data).name}",

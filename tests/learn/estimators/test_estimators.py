@@ -223,3 +223,55 @@ def test_odd_names_of_columns_become_readable(iris):
 def test_progress_is_shown_when_asked(iris, capsys):
     npl.NeuroFuzzyClassifier(**QUICK, verbose=1).fit(*iris)
     assert "fitting" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("layer_norm", [True, False])
+def test_start_stands_where_training_starts_from(iris, layer_norm):
+    settings = {"rules": 6, "random_state": 3, "layer_norm": layer_norm}
+    start = npl.NeuroFuzzyClassifier(**settings).start(*iris)
+    # One update of next to no length leaves everything where it was, but for single precision.
+    moved = npl.NeuroFuzzyClassifier(max_updates=1, learning_rate=1e-12, **settings).fit(*iris)
+    assert np.array_equal(start.rules_.premises, moved.rules_.premises)
+    np.testing.assert_allclose(start.predict_proba(iris[0]), moved.predict_proba(iris[0]), atol=1e-5)
+    assert start.n_iter_ == 0
+    assert not start.births_
+    assert start.explain(iris[0].iloc[:1]).text(0)
+
+
+def test_start_is_linear_and_forgets_an_earlier_fit():
+    x, y = make_regression(80, 3, noise=5.0, random_state=0)
+    model = npl.NeuroFuzzyRegressor(**QUICK).fit(x, y)
+    start = model.start(x, y)
+    assert start is model
+    first = model.rules_.consequents
+    assert np.ptp(first.weight, axis=0).max() == 0
+    assert np.ptp(first.bias, axis=0).max() == 0
+    assert model.history_.updates == 0
+
+
+def test_a_fit_tells_how_far_it_is_and_changes_nothing_by_it(iris):
+    looks = []
+    told = npl.NeuroFuzzyClassifier(**QUICK).fit(*iris, on_look=looks.append)
+    assert [look.training for look in looks if look.update == 20] == [
+        1,
+        2,
+        3,
+        4,
+    ]  # three parts, then all rows
+    assert {look.trainings for look in looks} == {4}
+    assert looks[-1].update == told.n_iter_
+    assert looks[-1].held_out is None
+    assert looks[0].held_out is not None
+    silent = npl.NeuroFuzzyClassifier(**QUICK).fit(*iris)
+    assert np.array_equal(told.predict_proba(iris[0]), silent.predict_proba(iris[0]))
+
+
+def test_what_a_listener_raises_ends_the_fit(iris):
+    def enough(look):
+        if look.training == 2:
+            raise KeyboardInterrupt
+
+    threads = torch.get_num_threads()
+    with pytest.raises(KeyboardInterrupt):
+        npl.NeuroFuzzyClassifier(**QUICK).fit(*iris, on_look=enough)
+    assert torch.get_num_threads() == threads

@@ -25,12 +25,13 @@ from ...network.nfn import NeuroFuzzyNetwork
 from ...rules.reading import rule_base
 from ...rules.rule_base import RuleBase
 from .adam import Adam
-from .choosing import choose, in_proportion
+from .choosing import choose, in_proportion, numbered, parts_and_times
 from .errors import need_fit
+from .looks import OnLook, telling
 from .naming import readable
 from .rows import Numbers, Rows, location_and_scale
 from .start import first_terms, place_first_rules, place_first_sets, sharpen, start_linear
-from .training import Plan, Tensors, step, threads_worth_it, train
+from .training import History, Plan, Tensors, step, threads_worth_it, train
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -132,8 +133,13 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     # Fitting.
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Any:
-        """Learn from X (N, D) and y; with `warm_start`, go on from the network there is."""
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, on_look: OnLook | None = None
+    ) -> Any:
+        """Learn from X (N, D) and y; with `warm_start`, go on from the network there is.
+
+        `on_look` is told every twenty updates how far the fit is, see `Look`; what it raises ends the fit.
+        """
         self._check_parameters()
         again = bool(self.warm_start) and hasattr(self, "network_")
         rows = self._rows(X, y, sample_weight, first=not again)
@@ -141,23 +147,39 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if not again:
             self._begin(rows, rng)
         train_rows, held_out = self._split(self._seen(rows), rng)
-        plan = self._plan(len(train_rows))
-        if self._chooses(rows) and not again:
-            plan = choose(
-                self.network_, train_rows, self._linear, self._loss, plan, labels=self._labels, rng=rng
+        plan, loss, labels = self._plan(len(train_rows)), self._loss, self._labels
+        with telling(on_look, verbose=bool(self.verbose)) as tell:
+            last = 1
+            if self._chooses(rows) and not again:
+                last += parts_and_times(len(train_rows))[1]
+                start = self.network_
+                plan = choose(
+                    start, train_rows, self._linear, loss, plan, labels=labels, rng=rng, on_look=tell
+                )
+            net = self.network_.float()
+            history = train(
+                net,
+                Tensors(net, train_rows, labels=labels),
+                None if held_out is None else Tensors(net, held_out, labels=labels),
+                loss,
+                plan,
+                rng=rng,
+                on_look=numbered(tell, last, last),
             )
-        net = self.network_.float()
-        history = train(
-            net,
-            Tensors(net, train_rows, labels=self._labels),
-            None if held_out is None else Tensors(net, held_out, labels=self._labels),
-            self._loss,
-            plan,
-            rng=rng,
-            verbose=bool(self.verbose),
-        )
         self._settle(history.updates)
         self.history_ = history
+        return self
+
+    def start(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Any:
+        """Stand where `fit` starts from, without training: sets at quantiles, rules at clusters, a linear solution.
+
+        With a whole number as `random_state`, these are the rules that `fit` of the same data trains.
+        """
+        self._check_parameters()
+        rows = self._rows(X, y, sample_weight, first=True)
+        self._begin(rows, check_random_state(self.random_state))
+        self._settle(0)
+        self.history_ = History()
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Any:

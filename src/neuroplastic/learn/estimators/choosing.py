@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...network.nfn import NeuroFuzzyNetwork
+from .looks import OnLook
 from .rows import Numbers, Rows
 from .start import start_linear
 from .training import Loss, Plan, Tensors, train
@@ -25,10 +26,15 @@ def folds(rows: Rows, *, labels: bool, rng: np.random.RandomState) -> list[tuple
     Of N rows a part of `1 / min(max(N // 200, 3), 10)` is left out, then another, until 200 rows were.
     """
     order = in_proportion(rows, labels=labels, rng=rng)
-    parts = min(max(len(rows) // ENOUGH_LEFT_OUT, FEWEST_PARTS), MOST_PARTS)
+    parts, times = parts_and_times(len(rows))
     part = np.arange(len(rows)) % parts
-    times = min(parts, math.ceil(ENOUGH_LEFT_OUT / (len(rows) // parts)))
     return [(rows.part(order[part != one]), rows.part(order[part == one])) for one in range(times)]
+
+
+def parts_and_times(rows: int) -> tuple[int, int]:
+    """Into how many parts so many rows are divided, and how many of the parts are left out in turn."""
+    parts = min(max(rows // ENOUGH_LEFT_OUT, FEWEST_PARTS), MOST_PARTS)
+    return parts, min(parts, math.ceil(ENOUGH_LEFT_OUT / (rows // parts)))
 
 
 def in_proportion(rows: Rows, *, labels: bool, rng: np.random.RandomState) -> np.ndarray:
@@ -46,6 +52,7 @@ def choose(
     *,
     labels: bool,
     rng: np.random.RandomState,
+    on_look: OnLook,
 ) -> Plan:
     """The plan with that number of updates whose loss on rows left out is least.
 
@@ -54,7 +61,7 @@ def choose(
     so a table on which rules do not help is left nearly linear.
     """
     parts, curves = folds(rows, labels=labels, rng=rng), []
-    for kept, left_out in parts:
+    for number, (kept, left_out) in enumerate(parts, 1):
         own = copy.deepcopy(net).float()
         start_linear(own, *linear(kept))
         history = train(
@@ -64,11 +71,16 @@ def choose(
             loss,
             replace(plan, batch_size=min(plan.batch_size, len(kept))),
             rng=rng,
-            verbose=False,
+            on_look=numbered(on_look, number, len(parts) + 1),
         )
         curves.append(history.held_out)
     curve = mean_curve(curves, [float(left_out.weight.sum()) for _, left_out in parts])
     return replace(plan, stop=min((int(curve.argmin()) + 1) * plan.check_every, plan.updates))
+
+
+def numbered(on_look: OnLook, training: int, trainings: int) -> OnLook:
+    """Tells of looks as those of one training among several."""
+    return lambda look: on_look(replace(look, training=training, trainings=trainings))
 
 
 def mean_curve(curves: Sequence[Sequence[float]], weights: Sequence[float]) -> Numbers:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from ...errors import CapacityWarning
 from ...network.nfn import NeuroFuzzyNetwork
 from .adam import Adam
+from .looks import Look, OnLook
 from .rows import Rows
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -193,22 +193,18 @@ def train(
     plan: Plan,
     *,
     rng: np.random.RandomState,
-    verbose: bool,
+    on_look: OnLook,
 ) -> History:
     """Train in place; the network ends with its averaged weights, at the look where they did best if rows are held out.
 
-    Without held-out rows, training stops when the loss on all rows no longer falls.
+    Without held-out rows, training stops when the loss on all rows no longer falls. What `on_look` raises ends it.
     """
     adam, average, history = Adam(net), Average(net), History()
     last = plan.updates if plan.stop is None else plan.stop
     best, best_state, waited = math.inf, None, 0
     batches = data.batches(plan.batch_size, rng)
     net.train()
-    with (
-        threads_worth_it(net, plan.batch_size),
-        warnings.catch_warnings(),
-        tqdm(total=last, desc="fitting", unit="update", disable=not verbose) as bar,
-    ):
+    with threads_worth_it(net, plan.batch_size), warnings.catch_warnings():
         warnings.simplefilter("ignore", CapacityWarning)  # `max_terms` is a limit that the caller set
         recent = 0.0
         for update in range(1, last + 1):
@@ -220,7 +216,6 @@ def train(
             )
             average.update()
             history.updates = update
-            bar.update()
             if update % plan.check_every and update < last:
                 continue
             average.swap()
@@ -229,7 +224,7 @@ def train(
                 looked_at = mean_loss(net, loss, held_out)
                 history.held_out.append(looked_at)
             history.losses.append(recent)
-            bar.set_postfix(loss=f"{recent:.4f}", held_out=f"{looked_at:.4f}", born=average.born)
+            on_look(Look(update, last, recent, None if held_out is None else looked_at, average.born))
             recent = 0.0
             if looked_at < best - plan.tolerance:
                 best, waited = looked_at, 0
