@@ -1,0 +1,132 @@
+"""Configurations from JSON, by the types that their dataclasses declare: nothing of a file is taken on trust."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import ConfigError, suggestion
+
+_WORDS: dict[Any, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a finite number",
+    str: "text",
+    type(None): "null",
+}
+
+
+def decoded(kind: Any, value: Any, name: str) -> Any:
+    """A value from JSON as the type says; a ConfigError names what differs, such as `selection.temperature`.
+
+    Types are bool, int (64 bits), float (finite; a whole number is one), str, None, unions and literals of these,
+    lists, tuples and mappings from text, and dataclasses, of which fields with a default may be missing. A
+    dataclass checks its values itself.
+    """
+    if dataclasses.is_dataclass(kind):
+        return _dataclass(kind, value, name)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return _union(kind, value, name)
+    if origin is typing.Literal:
+        if value not in arguments or isinstance(value, bool):
+            raise _mismatch(kind, value, name)
+        return value
+    if origin in (list, tuple):
+        return origin(_items(kind, value, name))
+    if origin in (dict, Mapping):
+        return {key: decoded(arguments[1], item, f"{name}[{key!r}]") for key, item in _pairs(value, name)}
+    if not _is_plain(kind, value):
+        raise _mismatch(kind, value, name)
+    return float(value) if kind is float else value
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value of a file as an error may show it: on one line, and no longer than a line."""
+    # Numbers and short text; the rest is not written out whole only to be cut.
+    if isinstance(value, (list, tuple, dict)):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
+    text = repr(value[: most + 1] if isinstance(value, str) else value)
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def _is_plain(kind: Any, value: Any) -> bool:
+    if kind is type(None):
+        return value is None
+    if kind is float:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return number and abs(value) <= sys.float_info.max
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+    assert kind in _WORDS, kind
+    return isinstance(value, kind)
+
+
+def _union(kind: Any, value: Any, name: str) -> Any:
+    options = typing.get_args(kind)
+    # The one whole type that is left beside null has the better word on what differs.
+    if value is None and type(None) in options:
+        return None
+    given = [option for option in options if option is not type(None)]
+    if len(given) == 1:
+        return decoded(given[0], value, name)
+    for option in given:
+        try:
+            return decoded(option, value, name)
+        except ConfigError:
+            continue
+    raise _mismatch(kind, value, name)
+
+
+def _items(kind: Any, value: Any, name: str) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        raise _mismatch(kind, value, name)
+    arguments = typing.get_args(kind)
+    if typing.get_origin(kind) is list or arguments[-1] is Ellipsis:
+        arguments = (arguments[0],) * len(value)
+    if len(value) != len(arguments):
+        raise ConfigError(f"{name} must have {len(arguments)} entries, got {len(value)}")
+    return [
+        decoded(inner, item, f"{name}[{place}]")
+        for place, (inner, item) in enumerate(zip(arguments, value, strict=True))
+    ]
+
+
+def _pairs(value: Any, name: str) -> list[tuple[str, Any]]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ConfigError(f"{name} must be an object, got {shown(value)}")
+    return list(value.items())
+
+
+def _dataclass(kind: Any, value: Any, name: str) -> Any:
+    given = dict(_pairs(value, name))
+    hints = typing.get_type_hints(kind)
+    fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
+    for key in given:
+        if key not in fields:
+            near = suggestion(key, fields) if len(key) < 100 else ""
+            raise ConfigError(f"{name} has an unknown field {shown(key)}{near}")
+    for key, field in fields.items():
+        needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if needed and key not in given:
+            raise ConfigError(f"{name} lacks the field {key!r}")
+    return kind(**{key: decoded(hints[key], item, f"{name}.{key}") for key, item in given.items()})
+
+
+def _mismatch(kind: Any, value: Any, name: str) -> ConfigError:
+    return ConfigError(f"{name} must be {_described(kind)}, got {shown(value)}")
+
+
+def _described(kind: Any) -> str:
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(_described(option) for option in typing.get_args(kind))
+    if origin is typing.Literal:
+        return " or ".join(map(repr, typing.get_args(kind)))
+    if origin in (list, tuple):
+        return "a list"
+    return _WORDS.get(kind, "an object")
