@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from neuroplastic.cli.progress import Progress
+from neuroplastic.cli.progress import Progress, Stages
+from neuroplastic.usecases.progress import Step
 
 
 class Terminal(io.StringIO):
@@ -89,3 +90,18 @@ def test_a_terminal_gets_a_bar_with_figures(capsys):
     assert "training: 100%" in shown
     assert "loss 0.25" in shown
     assert capsys.readouterr().out == "epoch 1: 3.5\n"
+
+
+def test_every_stage_of_a_use_case_has_progress_of_its_own():
+    file = io.StringIO()
+    with Stages(stream=file) as stages:
+        for fold in (1, 2):
+            stages(Step("cross-validation", fold - 1, 2, "fold", "fitting 20 of 400"))
+            stages(Step("cross-validation", fold, 2, "fold", f"accuracy 0.{fold}"))
+        for update in range(20, 81, 20):
+            stages(Step("fitting", update, 80, "update", f"loss {update}"))
+    assert file.getvalue().splitlines() == [
+        "cross-validation: 1 of 2 folds, accuracy 0.1",
+        "cross-validation: 2 of 2 folds, accuracy 0.2",
+        "fitting: 80 of 80 updates, loss 80",
+    ]

@@ -1,6 +1,5 @@
 """`fit`, `predict`, `rules`, `explain` on a table, as a user runs them."""
 
-import argparse
 import json
 import shutil
 
@@ -11,7 +10,6 @@ import torch
 from sklearn.datasets import load_iris
 
 import neuroplastic as npl
-from neuroplastic.cli import table
 from neuroplastic.cli.main import main
 from neuroplastic.learn.columns import Columns, read_table
 from neuroplastic.learn.table_model import TableModel
@@ -157,14 +155,29 @@ def test_predictions_do_not_depend_on_the_other_rows_of_the_file(tmp_path, capsy
     assert told[0] == told[1]
 
 
-def test_every_fold_of_a_number_has_rows_enough_for_a_score():
-    x = pd.DataFrame({"a": np.arange(8.0)})
-    y = x["a"].rename("y") + 0.5
-    options = argparse.Namespace(folds=5, seed=0, target="y")
-    columns = Columns.of(x.assign(y=y), "y")
-    scores = table._cross_validated(columns, {"rules": 2, "max_updates": 2}, x, y, options)
-    assert {name: len(folds) for name, folds in scores.items()} == {"R²": 4, "mean absolute error": 4}
-    assert np.isfinite(list(scores.values())).all()
+def test_a_log_file_gets_a_line_per_fold_and_no_bar(place, tmp_path, capsys):
+    command = ["fit", str(place / "iris.csv"), "--target", "species", "--rules", "3", "--folds", "2"]
+    assert main([*command, "--out", str(tmp_path / "m")]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines[:2]] == [
+        "cross-validation: 1 of 2 folds",
+        "cross-validation: 2 of 2 folds",
+    ]
+    assert "accuracy 0." in lines[0]
+    assert lines[-1].startswith("fitting: ")
+    assert not any("\r" in line for line in lines)
+
+
+def test_columns_that_are_refused_name_the_option_that_helps(tmp_path, capsys):
+    rows = [f"row {k},{k},{k % 2}" for k in range(60)]
+    (tmp_path / "id.csv").write_text("\n".join(["id,x,y", *rows]))
+    assert main(["fit", str(tmp_path / "id.csv"), "--target", "y", "--out", str(tmp_path / "m")]) == 2
+    assert "leave out with --ignore 'id'" in capsys.readouterr().err
+    (tmp_path / "words.csv").write_text("x,y\n" + "\n".join(f"{k},{k}.5" for k in range(60)) + "\n60,many\n")
+    for task in ([], ["--task", "number"]):
+        command = ["fit", str(tmp_path / "words.csv"), "--target", "y", "--out", str(tmp_path / "m"), *task]
+        assert main(command) == 2
+        assert "mend the file, or learn classes with --task classes" in capsys.readouterr().err
 
 
 def test_a_number_is_predicted_in_its_own_units(tmp_path):

@@ -1,11 +1,13 @@
 """A file's columns as numbers: guesses, categories, missing values, and what is refused."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from neuroplastic.errors import InputError, MissingPackageError
-from neuroplastic.learn.columns import Columns, read_table
+from neuroplastic.learn.columns import Columns, UnusableColumnsError, read_table
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def test_a_wrong_name_gets_a_suggestion(frame):
 
 def test_an_identifier_is_refused_by_name():
     frame = pd.DataFrame({"id": [f"row {k}" for k in range(60)], "x": range(60), "y": [0, 1] * 30})
-    with pytest.raises(InputError, match="--ignore 'id'"):
+    with pytest.raises(InputError, match="leave out 'id'"):
         Columns.of(frame, "y")
     assert Columns.of(frame, "y", ignore=["id"]).feature_names == ["x"]
 
@@ -139,8 +141,11 @@ def test_all_unusable_columns_are_named_at_once():
     frame = pd.DataFrame(
         {"id": [f"row {k}" for k in range(60)], "empty": [np.nan] * 60, "x": range(60), "y": [0, 1] * 30}
     )
-    with pytest.raises(InputError, match="--ignore 'id' --ignore 'empty'"):
+    with pytest.raises(UnusableColumnsError, match="leave out 'id', 'empty'") as raised:
         Columns.of(frame, "y")
+    assert list(raised.value.reasons) == ["id", "empty"]
+    again = pickle.loads(pickle.dumps(raised.value))  # as it comes from another process
+    assert str(again) == str(raised.value)
 
 
 def test_decimal_commas_are_numbers_where_semicolons_separate(tmp_path):
@@ -151,7 +156,7 @@ def test_decimal_commas_are_numbers_where_semicolons_separate(tmp_path):
 
 
 def test_a_word_in_a_target_that_is_said_to_be_a_number_is_refused(frame):
-    words = r"--task number needs a target of numbers, but 'colour' holds 'red' in row 1; .* leave --task out"
+    words = "a number can only be learned from numbers, but 'colour' holds 'red' in row 1; .* learn classes"
     with pytest.raises(InputError, match=words):
         Columns.of(frame, "colour", classes=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib
 import importlib.util
 import math
@@ -141,6 +142,16 @@ def positive(text: str) -> float:
     if not is_number(text) or not 0 < float(text) < math.inf:
         raise argparse.ArgumentTypeError(f"must be a number above 0, got {text!r}")
     return float(text)
+
+
+def of_field(configuration: type, name: str) -> dict[str, Any]:
+    """Default and help of an option that is a field of a configuration, as `add_argument` takes them."""
+    found = next(field for field in dataclasses.fields(configuration) if field.name == name)
+    shown: dict[str, Any] = {"help": found.metadata["help"]}
+    if found.default is not dataclasses.MISSING:
+        # An option that may be repeated is appended to a list.
+        shown["default"] = list(found.default) if isinstance(found.default, tuple) else found.default
+    return shown
 
 
 def need_file(path: str) -> None:

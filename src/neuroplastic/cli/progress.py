@@ -7,12 +7,16 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..usecases.progress import Step
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 HALF_A_MINUTE = 30.0
 # A bar is not drawn more often than this for figures alone: drawing takes longer than many a step.
 BETWEEN_DRAWINGS = 0.1
+# Steps of a stage that has no more of them are long, and worth a line each.
+FEW = 30
 
 
 class Progress:
@@ -57,7 +61,7 @@ class Progress:
         if self._bar is not None:
             self._bar.update(by)
         else:
-            self._tell(now=by > 0 and (self._each or self.done >= self.total))
+            self._tell(now=self._each or self.done >= self.total)
 
     def show(self, figures: str) -> None:
         """Change the figures that stand beside the count, such as `loss 0.31`; call it before `update`."""
@@ -86,3 +90,28 @@ class Progress:
             f"{self.what}: {self.done} of {self.total} {self.unit}s{figures}", file=self._stream, flush=True
         )
         self._told = self._clock()
+
+
+class Stages:
+    """Shows the steps that a use case tells of, one piece of progress for each of its stages."""
+
+    def __init__(self, *, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self._now: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._now is not None:
+            self._now.__exit__()
+
+    def __call__(self, step: Step) -> None:
+        """Show a step."""
+        if self._now is None or self._now.what != step.stage:
+            self.__exit__()
+            each = step.total <= FEW
+            self._now = Progress(step.stage, step.total, unit=step.unit, each=each, stream=self._stream)
+        self._now.show(step.figures)
+        if step.done > self._now.done:
+            self._now.update(step.done - self._now.done)

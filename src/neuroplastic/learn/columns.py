@@ -26,6 +26,21 @@ MOSTLY = 0.8
 TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 
 
+class UnusableColumnsError(InputError):
+    """Columns of a table can neither be numbers nor categories; `reasons` says why, by their names."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        super().__init__(reasons)
+        self.reasons = reasons
+
+    def __str__(self) -> str:
+        return f"{'; '.join(self.reasons.values())}; leave out {', '.join(map(repr, self.reasons))}"
+
+
+class MixedTargetError(InputError):
+    """The target holds words where it is to be a number, or nearly is one; it could be learned as classes."""
+
+
 def read_table(path: str | Path, *, text: Collection[str] = ()) -> pd.DataFrame:
     """The rows of a CSV or Parquet file; its first line names the columns, each once.
 
@@ -126,15 +141,14 @@ class Columns:
         names = [name for name in frame.columns if name != target and name not in ignore]
         if not names:
             raise InputError(f"the table needs a column beside the target {target!r}")
-        found, refused = [], []
+        found, refused = [], {}
         for name in names:
             try:
                 found.append(_column(frame[name]))
             except InputError as error:
-                refused.append((name, str(error)))
+                refused[name] = str(error)
         if refused:
-            ignoring = " ".join(f"--ignore {name!r}" for name, _ in refused)
-            raise InputError(f"{'; '.join(reason for _, reason in refused)}; leave out with {ignoring}")
+            raise UnusableColumnsError(refused)
         return cls(target, classes, tuple(found))
 
     @property
@@ -210,15 +224,15 @@ def _is_classes(target: pd.Series, said: bool | None) -> bool:
         return classes
     row, value = found
     if not classes:
-        raise InputError(
-            f"--task number needs a target of numbers, but {target.name!r} holds {value!r} in row {row}; "
-            "mend the file, or leave --task out to learn classes"
+        raise MixedTargetError(
+            f"a number can only be learned from numbers, but {target.name!r} holds {value!r} in row {row}; "
+            "mend the file, or learn classes"
         )
     numbers = pd.to_numeric(target.dropna(), errors="coerce").notna().mean()
     if said is None and numbers >= MOSTLY and target.nunique() > MOST_CLASSES:
-        raise InputError(
+        raise MixedTargetError(
             f"{target.name!r} is a number in {numbers:.0%} of the rows, but {value!r} in row {row}; mend the file, "
-            "or say what it is with --task classes"
+            "or learn classes"
         )
     return classes
 

@@ -1,0 +1,51 @@
+"""What is asked of a table: which columns, and how to fit. Nothing heavy is imported, so that parsers can show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import ConfigError, at_least, choose
+
+TASKS = ("auto", "classes", "number")
+
+
+@dataclass(frozen=True)
+class TableRequest:
+    """Which column of which file is to be learned from which others."""
+
+    data: str | Path = field(metadata={"help": "a .csv or .parquet file with a header"})
+    target: str = field(metadata={"help": "the column to predict"})
+    task: str = field(
+        default="auto",
+        metadata={"help": "what the target is (default: classes if it is text or few whole numbers)"},
+    )
+    ignore: tuple[str, ...] = field(default=(), metadata={"help": "leave a column out (repeatable)"})
+
+    def __post_init__(self) -> None:
+        choose("task", self.task, TASKS)
+        if self.target in self.ignore:
+            raise ConfigError(f"{self.target!r} is the target and cannot be ignored; ignore other columns")
+
+    @property
+    def classes(self) -> bool | None:
+        """Whether the target is a class; None where its values are to say so."""
+        return {"auto": None, "classes": True, "number": False}[self.task]
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """How rules are learned from a table."""
+
+    rules: int | None = field(default=None, metadata={"help": "rules to learn (default: the estimator's)"})
+    portable: bool = field(
+        default=False, metadata={"help": "rules that FML, FCL and .fis can say: firing without layer norm"}
+    )
+    folds: int = field(default=5, metadata={"help": "folds of the cross-validation (default: 5)"})
+    seed: int = field(default=0, metadata={"help": "of folds and training (default: 0)"})
+
+    def __post_init__(self) -> None:
+        if self.rules is not None:
+            at_least("rules", self.rules, 1)
+        at_least("folds", self.folds, 2)
+        at_least("seed", self.seed, 0)

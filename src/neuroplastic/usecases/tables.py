@@ -1,0 +1,94 @@
+"""From rows of a table to rules with their scores, and from other rows to predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
+from ..learn.estimators.looks import Look
+from ..learn.table_model import TableModel, estimator_for
+from ..rules.rule_base import RuleBase
+from .cross_validation import FoldScores, cross_validate
+from .preparing import PreparedTable
+from .progress import OnStep, Step, nobody
+from .requests import FitRequest
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTable:
+    """Rules learned from a table: the model of all rows, and how well models of most rows predicted the others."""
+
+    table: PreparedTable
+    request: FitRequest
+    scores: FoldScores
+    start: RuleBase
+    """the rules before training"""
+    estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor
+
+    @property
+    def rules(self) -> RuleBase:
+        """The rules, in the table's own units."""
+        return self.estimator.rules_
+
+    @property
+    def model(self) -> TableModel:
+        """What can be saved, and predicts rows of other files with the same columns."""
+        return TableModel(self.table.columns, self.estimator)
+
+
+def fit_table(
+    table: PreparedTable, request: FitRequest | None = None, *, on_step: OnStep = nobody
+) -> FittedTable:
+    """Cross-validate, then fit to all rows. Nothing is written; what `on_step` raises ends it."""
+    request = FitRequest() if request is None else request
+    kind, settings = estimator_for(table.columns), _settings(request)
+
+    def learn(x: pd.DataFrame, y: pd.Series, told: OnStep) -> Any:
+        return kind(**settings).fit(x, y, on_look=_as_steps(told))
+
+    scores = cross_validate(table, learn, folds=request.folds, seed=request.seed, on_step=on_step)
+    start = kind(**settings).start(table.x, table.y).rules_
+    return FittedTable(table, request, scores, start, learn(table.x, table.y, on_step))
+
+
+def _settings(request: FitRequest) -> dict[str, Any]:
+    settings: dict[str, Any] = {"random_state": request.seed, "layer_norm": not request.portable}
+    return settings if request.rules is None else {**settings, "rules": request.rules}
+
+
+def _as_steps(on_step: OnStep) -> Callable[[Look], None]:
+    """Tells of all trainings of a fit as one stage. One that stops early, and the last, shorter one, make it jump."""
+    longest = 1
+
+    def tell(look: Look) -> None:
+        nonlocal longest
+        longest = max(longest, look.updates)
+        total = look.trainings * longest
+        last = look.training == look.trainings
+        done = total - look.updates + look.update if last else (look.training - 1) * longest + look.update
+        on_step(Step("fitting", done, total, "update", f"loss {look.loss:.4f}, {look.born} sets born"))
+
+    return tell
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model predicts of the rows of a file: the target and, of classes, the probability of each."""
+
+    target: str
+    rows: pd.DataFrame
+
+    def csv(self) -> str:
+        """The predictions as a table of text."""
+        text: str = self.rows.to_csv(index=False)
+        return text
+
+
+def predict_table(model: TableModel, data: str | Path) -> Predictions:
+    """Predict every row of a file that has the model's columns."""
+    return Predictions(model.columns.target, model.predict(model.read(data)))

@@ -1,0 +1,178 @@
+"""Tables prepared, cross-validated, fitted, saved and predicted, as functions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from neuroplastic.errors import ConfigError
+from neuroplastic.learn.columns import Columns
+from neuroplastic.learn.table_model import TableModel
+from neuroplastic.report.folder import ReportExistsError
+from neuroplastic.usecases.cross_validation import cross_validate, possible_folds
+from neuroplastic.usecases.preparing import PreparedTable, prepare_table
+from neuroplastic.usecases.requests import FitRequest, TableRequest
+from neuroplastic.usecases.table_pages import check_place, save_table, table_page
+from neuroplastic.usecases.tables import fit_table, predict_table
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """80 rows: a class that depends on a number, with a category, a missing value, and a column that says nothing."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(5, 2, 80), "colour": ["red", "blue"] * 40, "planet": 3})
+    frame["kind"] = np.where(frame["size"] > 5, "large", "small")
+    frame.loc[3, "size"] = np.nan
+    frame.loc[7, "kind"] = None
+    path = tmp_path_factory.mktemp("tables") / "things.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def prepared(file):
+    return prepare_table(TableRequest(file, "kind"))
+
+
+@pytest.fixture(scope="module")
+def steps():
+    return []
+
+
+@pytest.fixture(scope="module")
+def fitted(prepared, steps):
+    return fit_table(prepared, FitRequest(rules=3, folds=2), on_step=steps.append)
+
+
+def numbers(rows: int) -> PreparedTable:
+    frame = pd.DataFrame({"a": np.arange(float(rows)), "y": np.arange(rows) + 0.5})
+    return PreparedTable("numbers", Columns.of(frame, "y", classes=False), frame[["a"]], frame["y"], ())
+
+
+class Middle:
+    """A baseline: the mean, whatever the row."""
+
+    def __init__(self, y):
+        self.mean = y.mean()
+
+    def predict(self, x):
+        return np.full(len(x), self.mean)
+
+
+def test_a_prepared_table_says_what_it_holds_and_what_was_done_to_it(prepared):
+    assert prepared.summary == "79 rows, 4 inputs; 'kind' is 2 classes"
+    assert [note.partition(" of ")[0] for note in prepared.notes] == [
+        "1 rows without a target were left out.",
+        "1 missing values",
+        "'planet' has the same value in all rows, so it says nothing.",
+    ]
+    assert list(prepared.x.columns) == ["size", "colour = blue", "colour = red", "planet"]
+
+
+@pytest.mark.parametrize(
+    ("request_of", "words"),
+    [
+        (lambda: TableRequest("x.csv", "y", ignore=("y",)), "'y' is the target and cannot be ignored"),
+        (lambda: TableRequest("x.csv", "y", task="clases"), "did you mean 'classes'"),
+        (lambda: FitRequest(rules=0), "rules must be a whole number of at least 1"),
+        (lambda: FitRequest(folds=1), "folds must be a whole number of at least 2"),
+        (lambda: FitRequest(seed=-1), "seed must be a whole number of at least 0"),
+    ],
+)
+def test_a_request_that_cannot_be_met_is_refused_when_it_is_made(request_of, words):
+    with pytest.raises(ConfigError, match=words):
+        request_of()
+
+
+def test_a_fit_has_scores_of_every_fold_and_rules_before_and_after(fitted):
+    assert {name: len(folds) for name, folds in fitted.scores.items()} == {
+        "accuracy": 2,
+        "balanced accuracy": 2,
+    }
+    assert min(fitted.scores["accuracy"]) > 0.8
+    assert len(fitted.rules) == len(fitted.start) == 3
+    assert fitted.start.text() != fitted.rules.text()
+    assert fitted.model.columns == fitted.table.columns
+
+
+def test_the_steps_of_a_fit_count_up_to_its_end_stage_by_stage(fitted, steps):
+    stages = list(dict.fromkeys(step.stage for step in steps))
+    assert stages == ["cross-validation", "fitting"]
+    for stage in stages:
+        of_stage = [step for step in steps if step.stage == stage]
+        done = [step.done for step in of_stage]
+        assert done == sorted(done)
+        assert len({step.total for step in of_stage}) == 1
+        assert of_stage[-1].done == of_stage[-1].total
+    assert "accuracy" in [step for step in steps if step.stage == "cross-validation"][-1].figures
+
+
+def test_a_fit_is_cancelled_between_folds_and_between_updates(prepared):
+    class CancelledError(Exception):
+        pass
+
+    for stage, after in (("cross-validation", 1), ("fitting", 20)):
+
+        def listen(step, stage=stage, after=after):
+            if step.stage == stage and step.done >= after:
+                raise CancelledError
+
+        with pytest.raises(CancelledError):
+            fit_table(prepared, FitRequest(rules=2, folds=2), on_step=listen)
+
+
+def test_portable_rules_fire_without_layer_norm(prepared):
+    made = fit_table(prepared, FitRequest(rules=2, folds=2, portable=True))
+    assert not made.rules.firing.layer_norm
+    assert made.rules.gain is None
+
+
+def test_a_saved_table_predicts_as_the_fitted_one_does(fitted, file, tmp_path):
+    saved = save_table(fitted, tmp_path / "model")
+    assert saved.page.is_file()
+    assert saved.summary == table_page(fitted).summary
+    assert saved.summary[0].startswith("accuracy: ")
+    made, again = predict_table(fitted.model, file), predict_table(TableModel.load(saved.folder), file)
+    assert made.target == "kind"
+    assert made.csv() == again.csv()
+    assert made.csv().startswith("kind,P(large),P(small)\n")
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_fit(fitted, tmp_path):
+    check_place(tmp_path / "deep" / "in" / "there")
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(ConfigError, match="cannot be made"):
+        check_place(tmp_path / "file" / "model")
+    save_table(fitted, tmp_path / "model")
+    with pytest.raises(ReportExistsError, match="not overwritten"):
+        check_place(tmp_path / "model")
+    check_place(tmp_path / "model", force=True)
+
+
+def test_every_fold_of_a_number_has_rows_enough_for_a_score():
+    table = numbers(8)
+    scores = cross_validate(table, lambda x, y, told: Middle(y), folds=5)
+    assert {name: len(folds) for name, folds in scores.items()} == {"R²": 4, "mean absolute error": 4}
+    assert np.isfinite(list(scores.values())).all()
+
+
+def test_a_baseline_is_scored_on_the_same_folds():
+    seen = []
+
+    def learn(x, y, told):
+        seen.append(tuple(x["a"]))
+        return Middle(y)
+
+    for _ in range(2):
+        cross_validate(numbers(20), learn, folds=4, seed=3)
+    assert seen[:4] == seen[4:]
+    cross_validate(numbers(20), learn, folds=4, seed=4)
+    assert seen[:4] != seen[8:]
+
+
+def test_too_few_rows_are_refused_with_the_reason(prepared, tmp_path):
+    assert possible_folds(prepared, 5) == 5
+    with pytest.raises(ConfigError, match="at least 4 rows to be cross-validated, but 'y' has 3"):
+        possible_folds(numbers(3), 2)
+    (tmp_path / "rare.csv").write_text("a,y\n1,x\n2,x\n3,z\n")
+    with pytest.raises(ConfigError, match="class 'z' of 'y' has only one row"):
+        possible_folds(prepare_table(TableRequest(tmp_path / "rare.csv", "y")), 2)
