@@ -149,7 +149,7 @@ def compare(seconds: float = SECONDS) -> dict[str, float]:
     picture = np.random.default_rng(1).integers(0, 256, (1, *PICTURE), dtype=np.uint8)
     contestants = [Contestant(f"{name} step", learner.step) for name, learner in learners.items()]
     contestants += [
-        Contestant(f"{name} decision", lambda learner=learner: learner.act(picture))
+        Contestant(f"{name} decision", lambda learner=learner: learner.greedy(picture))
         for name, learner in learners.items()
     ]
     update = peer_update()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -47,3 +48,13 @@ def at_least(field: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigError(f"{field} must be a whole number of at least {least}, got {value!r}")
     return value
+
+
+def within(field: str, value: object, low: float, high: float = math.inf, *, open_low: bool = False) -> float:
+    """Return `value` if it is a finite number from `low` (`open_low`: above it) to `high`, else raise a ConfigError."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or not low <= value <= high or (open_low and value == low):  # type: ignore[operator]
+        least = f"above {low:g}" if open_low else f"at least {low:g}"
+        most = "finite" if high == math.inf else f"at most {high:g}"
+        raise ConfigError(f"{field} must be a number {least} and {most}, got {value!r}")
+    return value  # type: ignore[return-value]

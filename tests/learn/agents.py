@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from neuroplastic import Affine, Firing, NeuroFuzzyNetwork, Neurogenesis, Selection
-from neuroplastic.experiment.trainer import Trainer
 from neuroplastic.learn import QConfig, QLearning, RandomStreams
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import PictureEncoder
 from tests.learn.catch import Catch
+from tests.learn.loop import Loop
 
 MakeNetwork = Callable[[int], nn.Module]
 """Number of actions to a network from pictures (B, 84, 84, 3) to action values (B, actions)."""
@@ -107,7 +107,7 @@ def greedy_score(learner: QLearning, episodes: int = 50) -> float:
     frames = np.stack([game.reset(options={"episode": k})[0] for k, game in enumerate(games)])
     total, over = 0.0, False
     while not over:  # episodes of Catch are equally long
-        outcomes = [game.step(action) for game, action in zip(games, learner.act(frames), strict=True)]
+        outcomes = [game.step(action) for game, action in zip(games, learner.greedy(frames), strict=True)]
         frames = np.stack([outcome[0] for outcome in outcomes])
         total += sum(outcome[1] for outcome in outcomes)
         over = outcomes[0][2]
@@ -119,10 +119,10 @@ def steps_to_solve(
 ) -> int:
     """Train on Catch until greedy play catches every ball; return the steps taken, or -1 if `most` did not do."""
     learner = make_learner(make_network, config, seed)
-    trainer = Trainer(Catch(seed), learner)
-    while trainer.steps < most:
-        for _ in trainer.run(50):
+    loop = Loop(lambda: Catch(seed), learner)
+    while loop.steps < most:
+        for _ in loop.run(50):
             pass
         if greedy_score(learner) == 1.0:
-            return trainer.steps
+            return loop.steps
     return -1

@@ -8,12 +8,12 @@ import sys
 
 import torch
 
-from neuroplastic.experiment.trainer import Trainer
 from neuroplastic.learn import CheckpointStore, QConfig
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import PictureEncoder
 from tests.learn.agents import make_learner
 from tests.learn.catch import Catch
+from tests.learn.loop import Loop
 
 CONFIG = QConfig(
     learning_rate=1e-3,
@@ -33,18 +33,18 @@ def noisy_network(actions: int) -> DuelingNetwork:
 
 def main(folder: str, steps: int, every: int) -> None:
     torch.set_num_threads(1)
-    trainer = Trainer(Catch(7, cells=6), make_learner(noisy_network, CONFIG, seed=7))
+    loop = Loop(lambda: Catch(7, cells=6), make_learner(noisy_network, CONFIG, seed=7))
     losses: list[float | None] = []
     store = CheckpointStore(folder)
     saved = store.load()
     if saved is not None:
-        trainer.load_state_dict(saved.state["trainer"])
+        loop.load_state_dict(saved.state["loop"])
         losses = saved.state["losses"]
-    for report in trainer.run(steps - trainer.steps):
-        losses.append(None if report.loss is None else report.loss.item())
-        if report.step % every == 0 or report.step == steps:
-            store.save(report.step, {"trainer": trainer.state_dict(), "losses": losses})
-        print(report.step, flush=True)
+    for played in loop.run(steps - loop.steps):
+        losses.append(played.loss)
+        if loop.steps % every == 0 or loop.steps == steps:
+            store.save(loop.steps, {"loop": loop.state_dict(), "losses": losses})
+        print(loop.steps, flush=True)
 
 
 if __name__ == "__main__":

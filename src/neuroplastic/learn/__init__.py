@@ -1,8 +1,9 @@
-"""Learners: dueling double Q-learning from pictures, with replay, exploration, seeds and checkpoints."""
+"""Learners, one folder each, and what they share: experience, exploration, seeds and checkpoints."""
 
 from .checkpoint import CheckpointError, CheckpointStore, CheckpointWarning
+from .dqn.config import QConfig
 from .dqn.exploration import Exploration
-from .dqn.learner import QConfig, QLearning
+from .dqn.learner import QLearning
 from .dqn.replay import Batch, ReplayMemory
 from .seeding import RandomStreams, episode_seed
 

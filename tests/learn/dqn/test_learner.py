@@ -7,6 +7,7 @@ from torch import nn
 
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.learn import Batch, QConfig, QLearning, RandomStreams
+from neuroplastic.learn.experience import Step
 
 
 class Table(nn.Module):
@@ -35,6 +36,15 @@ class Table(nn.Module):
 
 def frame(number: int) -> np.ndarray:
     return np.array([number], np.uint8)
+
+
+def outcome(
+    number: int, *, reward: float = 0.0, terminated=False, truncated=False, last: int | None = None
+) -> Step:
+    """What came of a step in the one game; `number` is the frame that is acted upon next."""
+    lasts = {} if last is None else {0: frame(last)}
+    flags = (np.array([flag]) for flag in (terminated, truncated))
+    return Step(np.array([reward], np.float32), *flags, frame(number)[None], lasts)
 
 
 def learner_of(values: list[list[float]], **fields: object) -> QLearning:
@@ -74,7 +84,7 @@ def test_only_the_pass_of_the_loss_runs_in_training_mode():
     learner = learner_of([[0.0, 0.0]])
     learner.replay.begin(frame(0))
     learner.replay.append(0, 1.0, frame(0))
-    learner.act(np.zeros((3, 1), np.uint8))
+    learner.greedy(np.zeros((3, 1), np.uint8))
     learner.step()
     assert learner.network.passes_in_training == 1
     assert learner.network.passes_in_evaluation == 2
@@ -146,7 +156,7 @@ def test_gradient_is_clipped_to_the_norm():
 def test_greedy_actions_are_batched_and_need_no_exploration():
     learner = learner_of([[0.0, 1.0, 0.0], [3.0, 1.0, 2.0]])
     learner.network.train()  # someone else's doing: acting still happens in evaluation mode
-    assert learner.act(np.array([[0], [1], [0]], np.uint8)).tolist() == [1, 0, 1]
+    assert learner.greedy(np.array([[0], [1], [0]], np.uint8)).tolist() == [1, 0, 1]
     assert not learner.network.training
 
 
@@ -163,13 +173,13 @@ def test_preferences_are_asked_where_only_the_best_action_counts():
             return -super().forward(frames)
 
     learner = QLearning(Preferring([[1.0, 2.0]]), QConfig(), actions=2, streams=RandomStreams(0))
-    assert learner.act(np.zeros((1, 1), np.uint8)).tolist() == [0]
+    assert learner.greedy(np.zeros((1, 1), np.uint8)).tolist() == [0]
 
 
 def test_a_network_of_the_wrong_width_is_named():
     learner = QLearning(Table([[0.0, 1.0]]), QConfig(), actions=3, streams=RandomStreams(0))
     with pytest.raises(InputError, match=r"\(1, 3\) values, got \(1, 2\)"):
-        learner.act(np.zeros((1, 1), np.uint8))
+        learner.greedy(np.zeros((1, 1), np.uint8))
 
 
 def test_a_reloaded_learner_makes_the_same_updates():
@@ -271,5 +281,93 @@ def test_a_replaced_observation_is_valued_anew():
     learner.replay.begin(frame(0))
     learner.replay.append(0, 0.0, frame(1))
     assert learner.targets(learner.replay.gather(np.array([0]))).tolist() == [0.5]
-    learner.replace_observation(frame(2))
+    learner.replace_observation(0, frame(2))
     assert learner.targets(learner.replay.gather(np.array([0]))).tolist() == [25.0]
+
+
+def test_a_round_explores_remembers_updates_and_lowers_the_exploration_rate():
+    learner = learner_of(
+        [[0.0, 0.0]], batch_size=2, updates_per_step=3, exploration_decay=0.5, exploration_floor=0
+    )
+    learner.begin(frame(0)[None])
+    losses = []
+    for _ in range(3):
+        assert learner.act().shape == (1,)
+        learner.observe(outcome(0, reward=1.0))
+        losses.append(learner.update())
+    assert [loss is None for loss in losses] == [True, False, False]
+    assert learner.updates == 6
+    assert learner.figures() == {"exploration": 0.125, "learning_rate": 1e-4, "updates": 6.0}
+
+
+def test_loss_of_several_updates_is_their_mean():
+    learner = learner_of([[0.0, 0.0]], updates_per_step=2, learning_rate=1.0)
+    learner.begin(frame(0)[None])
+    learner.act()
+    learner.observe(outcome(0, reward=3.0, terminated=True))
+    # Adam's first step is as long as the learning rate: from 0 to 1.
+    assert learner.update().item() == pytest.approx((3.0**2 + 2.0**2) / 2, rel=1e-5)
+
+
+@pytest.mark.parametrize("bootstrap", [False, True])
+@pytest.mark.parametrize("terminated", [False, True])
+def test_a_time_out_ends_an_episode_unless_its_value_is_to_count_on(bootstrap, terminated):
+    learner = learner_of([[0.0], [8.0], [50.0]], bootstrap_truncated=bootstrap, target_every=100)
+    learner.begin(frame(0)[None])
+    learner.act()
+    learner.observe(outcome(2, reward=1.0, terminated=terminated, truncated=True, last=1))
+    counts_on = bootstrap and not terminated
+    for _ in range(2):  # also with values kept from the first time
+        targets = learner.targets(learner.replay.gather(np.array([0])))
+        assert targets.tolist() == [1.0 + 0.5 * 8.0 if counts_on else 1.0]
+
+
+def test_last_frames_are_valued_with_those_of_steps_and_never_kept():
+    learner = learner_of([[0.0], [8.0], [50.0], [70.0]], bootstrap_truncated=True, target_every=100)
+    learner.begin(frame(0)[None])
+    for number in (1, 3):
+        learner.act()
+        learner.observe(outcome(2, truncated=True, last=number))
+        learner.act()
+        learner.observe(outcome(0))
+    batch = learner.replay.gather(np.array([0, 1, 2, 0]))
+    assert learner.targets(batch).tolist() == [4.0, 0.0, 35.0, 4.0]
+    assert learner.targets(batch).tolist() == [4.0, 0.0, 35.0, 4.0]
+    assert learner.state_dict()["target_values"]["steps"].tolist() == [2]
+
+
+@pytest.mark.parametrize(("bootstrap", "target"), [(False, 1.0), (True, 5.0)])
+def test_an_abandoned_episode_counts_as_cut_short(bootstrap, target):
+    learner = learner_of([[0.0], [8.0], [50.0]], bootstrap_truncated=bootstrap, target_every=100)
+    learner.begin(frame(0)[None])
+    learner.act()
+    learner.observe(outcome(1, reward=1.0))
+    assert learner.targets(learner.replay.gather(np.array([0]))).tolist() == [5.0]
+    learner.abandon_episode(0, frame(2))
+    assert learner.targets(learner.replay.gather(np.array([0]))).tolist() == [target]
+    learner.act()
+    learner.observe(outcome(0, reward=2.0))
+    assert learner.replay.gather(np.array([1])).states.tolist() == [[2]]
+
+
+def test_an_episode_that_never_began_is_abandoned_without_a_trace():
+    # Earlier versions left no first frame of the next episode behind when they stopped between two.
+    learner = learner_of([[0.0], [1.0]])
+    learner.replay.begin(frame(0))
+    learner.replay.append(0, 1.0, None)
+    learner.targets(learner.replay.gather(np.array([0])))
+    kept = learner.state_dict()["target_values"]["steps"].tolist()
+    learner.abandon_episode(0, frame(1))
+    assert learner.state_dict()["target_values"]["steps"].tolist() == kept
+    assert learner.act().tolist() == [0]
+
+
+def test_observations_of_several_games_are_refused():
+    learner = learner_of([[0.0, 1.0]])
+    with pytest.raises(InputError, match="plays one game, got observations of 2"):
+        learner.begin(np.zeros((2, 1), np.uint8))
+
+
+def test_acting_before_the_first_observation_is_refused():
+    with pytest.raises(InputError, match=r"begin\(\)"):
+        learner_of([[0.0, 1.0]]).act()

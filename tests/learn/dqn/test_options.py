@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from neuroplastic.errors import ConfigError, InputError
-from neuroplastic.experiment.trainer import Trainer
 from neuroplastic.learn import Batch, QConfig, QLearning, RandomStreams
 from neuroplastic.learn.dqn.augmentation import mirrored, shifted
 from tests.learn.agents import make_learner
 from tests.learn.catch import Catch
+from tests.learn.loop import Loop
 
 
 def batch_of(states: torch.Tensor, next_states: torch.Tensor | None = None) -> Batch:
@@ -152,7 +152,7 @@ def test_a_learner_with_a_mirror_comes_to_value_both_sides_alike():
         learner.replay.append(step % 2, float(step % 2 == 0), left)
     for _ in range(300):
         learner.step()
-    assert learner.act(np.stack([left, right])).tolist() == [0, 1]
+    assert learner.greedy(np.stack([left, right])).tolist() == [0, 1]
 
 
 def test_mirrored_pictures_are_never_valued_by_kept_target_values():
@@ -179,6 +179,17 @@ def test_a_mirror_needs_actions_in_pairs(actions):
         QLearning(
             Linear(4), QConfig(mirror=True), actions=2, streams=RandomStreams(0), mirrored_actions=actions
         )
+
+
+@pytest.mark.parametrize(
+    ("option", "fields"), [("shift_pixels", {"shift_pixels": 1}), ("mirror", {"mirror": True})]
+)
+def test_vectors_are_refused_by_name_before_the_first_step(option, fields):
+    learner = QLearning(
+        Linear(8), QConfig(**fields), actions=2, streams=RandomStreams(0), mirrored_actions=(1, 0)
+    )
+    with pytest.raises(InputError, match=rf"^{option} .* got observations \(1, 8\); switch it off"):
+        learner.begin(np.zeros((1, 8), np.float32))
 
 
 def test_observations_that_are_no_pictures_have_no_mirror():
@@ -231,7 +242,7 @@ def test_the_one_that_acts_is_asked_for_its_preferences(act_with):
             network.linear.bias.copy_(torch.tensor(bias))
     assert learner.actor is getattr(learner, act_with)
     best = 0 if act_with == "network" else 1
-    assert learner.act(np.zeros((3, 1), np.uint8)).tolist() == [best] * 3
+    assert learner.greedy(np.zeros((3, 1), np.uint8)).tolist() == [best] * 3
     assert learner.explore(np.zeros(1, np.uint8)) == best
 
 
@@ -248,17 +259,17 @@ def test_an_acting_target_leaves_the_choice_inside_the_loss_to_the_network():
 def test_an_acting_target_follows_the_network_as_it_moves():
     learner = learner_of((4,), act_with="target", target_every=1, target_rate=0.5)
     observation = np.full((1, 4), 255, np.uint8)
-    learner.act(observation)
+    learner.greedy(observation)
     with torch.no_grad():
         learner.network.linear.weight.zero_()
         learner.network.linear.bias.copy_(torch.tensor([100.0, -100.0]))
     learner.move_target()
-    assert learner.act(observation).tolist() == [0]
+    assert learner.greedy(observation).tolist() == [0]
     with torch.no_grad():
         learner.network.linear.bias.neg_()
     for _ in range(2):
         learner.move_target()
-    assert learner.act(observation).tolist() == [1]
+    assert learner.greedy(observation).tolist() == [1]
 
 
 class SmallPictures(nn.Module):
@@ -288,11 +299,11 @@ def test_a_reloaded_run_with_all_three_options_goes_on_bit_for_bit(pause):
         exploration_decay=0.97,
     )
 
-    def started() -> Trainer:
-        return Trainer(Catch(3), make_learner(SmallPictures, config, seed=3))
+    def started() -> Loop:
+        return Loop(lambda: Catch(3), make_learner(SmallPictures, config, seed=3))
 
-    def losses(trainer: Trainer, steps: int) -> list[float | None]:
-        return [None if r.loss is None else r.loss.item() for r in trainer.run(steps)]
+    def losses(loop: Loop, steps: int) -> list[float | None]:
+        return [played.loss for played in loop.run(steps)]
 
     whole = started()
     losses(whole, pause)
@@ -304,9 +315,9 @@ def test_a_reloaded_run_with_all_three_options_goes_on_bit_for_bit(pause):
     resumed.load_state_dict(state)
     assert losses(resumed, 40) == expected
     for name in ("network", "target"):
-        ends = [getattr(trainer.learner, name).state_dict() for trainer in (whole, resumed)]
+        ends = [getattr(loop.learner, name).state_dict() for loop in (whole, resumed)]
         assert all(torch.equal(ends[0][key], ends[1][key]) for key in ends[0])
-    rates = [trainer.learner.optimizer.param_groups[0]["lr"] for trainer in (whole, resumed)]
+    rates = [loop.learner.optimizer.param_groups[0]["lr"] for loop in (whole, resumed)]
     assert rates[0] == rates[1] < config.learning_rate
 
 

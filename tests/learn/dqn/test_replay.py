@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -17,10 +19,14 @@ def number_of(pictures: torch.Tensor) -> list[int]:
 class Recorder:
     """Plays random episodes into a memory and, slowly, writes down every transition that it should be able to give."""
 
-    def __init__(self, capacity: int, n_step: int, discount: float = 0.9, seed: int = 0) -> None:
+    def __init__(
+        self, capacity: int, n_step: int, discount: float = 0.9, seed: int = 0, cut_share: float = 0.0
+    ) -> None:
         self.memory = ReplayMemory(capacity, n_step=n_step, discount=discount)
         self.rng = np.random.default_rng(seed)
+        self.cut_share = cut_share  # of the episodes that end
         self.episodes: list[list[tuple[int, int, float]]] = []  # (frame, action, reward)
+        self.last_frames: dict[int, int] = {}  # by number of an episode cut short
         self.over = True
         self.frames = 0
 
@@ -31,7 +37,11 @@ class Recorder:
         action, reward = int(self.rng.integers(8)), float(np.float32(self.rng.normal()))
         self.over = bool(self.rng.random() < end_probability)
         self.episodes[-1].append((self.frames - 1, action, reward))
-        self.memory.append(action, reward, None if self.over else self._next_frame())
+        last = None
+        if self.over and self.rng.random() < self.cut_share:
+            last = self._next_frame()
+            self.last_frames[len(self.episodes) - 1] = self.frames - 1
+        self.memory.append(action, reward, None if self.over else self._next_frame(), last_frame=last)
 
     def _next_frame(self) -> np.ndarray:
         self.frames += 1
@@ -50,7 +60,14 @@ class Recorder:
                 if place + n < len(episode):
                     known[step] = (picture, action, total, discount**n, episode[place + n][0])
                 elif finished:
-                    known[step] = (picture, action, total, 0.0, None)
+                    last = self.last_frames.get(number)
+                    known[step] = (
+                        picture,
+                        action,
+                        total,
+                        0.0 if last is None else discount ** len(rewards),
+                        last,
+                    )
                 elif place + n == len(episode):  # reaches the frame not yet acted upon
                     known[step] = (picture, action, total, discount**n, self.frames - 1)
                 step += 1
@@ -59,8 +76,9 @@ class Recorder:
 
 @pytest.mark.parametrize("n_step", [1, 2, 3, 7])
 @pytest.mark.parametrize("capacity", [7, 8, 25, 60])
-def test_every_transition_equals_the_one_written_down_at_any_place_of_the_ring(capacity, n_step):
-    recorder = Recorder(capacity, n_step, seed=capacity * 10 + n_step)
+@pytest.mark.parametrize("cut_share", [0.0, 0.5])
+def test_every_transition_equals_the_one_written_down_at_any_place_of_the_ring(capacity, n_step, cut_share):
+    recorder = Recorder(capacity, n_step, seed=capacity * 10 + n_step, cut_share=cut_share)
     for _ in range(3 * capacity + 5):
         recorder.step(end_probability=0.15)
         expected = recorder.expected()
@@ -79,8 +97,9 @@ def test_every_transition_equals_the_one_written_down_at_any_place_of_the_ring(c
 
 
 @pytest.mark.parametrize("n_step", [1, 3])
-def test_sampling_is_uniform_over_exactly_the_complete_transitions(n_step):
-    recorder = Recorder(capacity=20, n_step=n_step)
+@pytest.mark.parametrize("cut_share", [0.0, 1.0])
+def test_sampling_is_uniform_over_exactly_the_complete_transitions(n_step, cut_share):
+    recorder = Recorder(capacity=20, n_step=n_step, cut_share=cut_share)
     for _ in range(47):
         recorder.step(end_probability=0.1)
     frames = sorted(row[0] for row in recorder.expected().values())
@@ -107,12 +126,14 @@ def test_samples_are_contiguous_uint8_and_independent_of_later_steps():
 
 
 @pytest.mark.parametrize("steps", [0, 5, 30])
-def test_a_reloaded_memory_goes_on_as_the_first(steps):
-    first, second = Recorder(capacity=12, n_step=3), Recorder(capacity=12, n_step=3)
+@pytest.mark.parametrize("cut_share", [0.0, 0.5])
+def test_a_reloaded_memory_goes_on_as_the_first(steps, cut_share):
+    first, second = (Recorder(capacity=12, n_step=3, cut_share=cut_share) for _ in range(2))
     for _ in range(steps):
         first.step(end_probability=0.2)
-    state = first.memory.state_dict()
-    second.memory.load_state_dict({k: v.clone() if torch.is_tensor(v) else v for k, v in state.items()})
+    for _ in range(40):  # whatever it held before
+        second.step(end_probability=0.3)
+    second.memory.load_state_dict(copy.deepcopy(first.memory.state_dict()))
     second.rng.bit_generator.state = first.rng.bit_generator.state
     second.episodes, second.over, second.frames = [list(e) for e in first.episodes], first.over, first.frames
     for _ in range(20):
@@ -148,6 +169,45 @@ def test_an_episode_ended_from_outside_has_a_terminal_last_transition():
     memory.begin(frame(9))  # the place of frame 4 is free again
     assert memory.current_frame is not None
     assert number_of(torch.from_numpy(memory.current_frame[None])) == [9]
+
+
+def test_an_episode_cut_short_from_outside_goes_on_with_the_frame_not_acted_upon():
+    memory = ReplayMemory(10, n_step=3, discount=0.5)
+    memory.begin(frame(0))
+    for step in range(4):
+        memory.append(step, 1.0, frame(step + 1))
+    memory.end_episode(cut_short=True)
+    memory.begin(frame(9))
+    batch = memory.gather(np.array([2, 3]))
+    assert batch.discounts.tolist() == [0.25, 0.5]
+    assert number_of(batch.next_states) == [4, 4]
+    assert batch.next_steps.tolist() == [-1, -1]  # nobody's: the frame of step 4 is another one
+
+
+def test_last_frames_are_kept_no_longer_than_their_transitions():
+    recorder = Recorder(capacity=10, n_step=2, cut_share=1.0)
+    for _ in range(200):
+        recorder.step(end_probability=0.4)
+    kept = recorder.memory.state_dict()["cut_short"]["steps"].tolist()
+    assert kept == [step for step, row in recorder.expected().items() if row[4] and row[3] == 0.9]
+
+
+def test_vectors_are_kept_as_they_come():
+    memory = ReplayMemory(4)
+    vectors = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+    memory.begin(vectors[0])
+    memory.append(0, 1.0, vectors[1])
+    memory.append(1, 2.0, None, last_frame=vectors[2])
+    batch = memory.gather(np.array([0, 1]))
+    assert torch.equal(batch.states, torch.from_numpy(vectors[:2]))
+    assert torch.equal(batch.next_states, torch.from_numpy(vectors[1:]))
+    again = ReplayMemory(4)
+    again.load_state_dict(copy.deepcopy(memory.state_dict()))
+    assert torch.equal(again.gather(np.array([1])).next_states, batch.next_states[1:])
+    with pytest.raises(InputError, match="frames must be float32 like the first, got uint8"):
+        again.begin(np.zeros(5, np.uint8))
+    with pytest.raises(InputError, match="frames must be uint8 or float32, got float64"):
+        ReplayMemory(4).begin(np.zeros(5))
 
 
 def test_mistakes_are_named():

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...errors import InputError
+from ..mirror import check_pictures, turned
 from .replay import Batch
 
 
@@ -15,7 +15,7 @@ def shifted(batch: Batch, pixels: int, generator: np.random.Generator) -> Batch:
 
     Pictures are (B, H, W) or (B, H, W, channels). A state and the one that follows are moved independently.
     """
-    _check_pictures("shift_pixels", "moves", batch.states)
+    check_pictures("shift_pixels", "moves", tuple(batch.states.shape))
     moved = []
     for pictures in (batch.states, batch.next_states):
         count, height, width = pictures.shape[:3]
@@ -33,20 +33,10 @@ def mirrored(batch: Batch, actions: Tensor, generator: np.random.Generator) -> B
     Pictures are (B, H, W) or (B, H, W, channels); a state and the one that follows are turned together, and action
     a becomes `actions[a]`. Rewards stay: that is only right in a world that looks and pays alike in a mirror.
     """
-    _check_pictures("mirror", "turns", batch.states)
+    check_pictures("mirror", "turns", tuple(batch.states.shape))
     turn = torch.from_numpy(generator.random(len(batch.actions)) < 0.5).to(batch.states.device)
-    over_pictures = turn.reshape(-1, *[1] * (batch.states.ndim - 1))
     return batch._replace(
-        states=torch.where(over_pictures, batch.states.flip(2), batch.states),
-        next_states=torch.where(over_pictures, batch.next_states.flip(2), batch.next_states),
+        states=turned(batch.states, turn),
+        next_states=turned(batch.next_states, turn),
         actions=torch.where(turn, actions[batch.actions], batch.actions),
     )
-
-
-def _check_pictures(option: str, does: str, states: Tensor) -> None:
-    """Raise unless states are pictures (B, H, W) or (B, H, W, channels)."""
-    if states.ndim not in (3, 4):
-        raise InputError(
-            f"{option} {does} pictures, (B, height, width) or (B, height, width, channels), got observations "
-            f"{tuple(states.shape)}; switch it off"
-        )

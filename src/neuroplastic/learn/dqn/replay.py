@@ -1,4 +1,4 @@
-"""Replay memory of frames: every frame is kept once, in 8 bits, and serves two transitions."""
+"""Replay memory of frames: every frame is kept once, as it came, and serves two transitions."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import ConfigError, InputError, at_least
+from ..experience import Observations
+
+_TYPES = (np.dtype(np.uint8), np.dtype(np.float32))
 
 
 class Batch(NamedTuple):
     """Sampled transitions; bootstrapped targets are `returns + discounts * Q(next_states, .)`."""
 
     states: Tensor
-    """uint8 (B, *frame)"""
+    """uint8 or float32, (B, *frame)"""
     actions: Tensor
     """int64 (B,)"""
     returns: Tensor
     """float32 (B,): discounted sum of the next n rewards, or of those up to the episode's end"""
     discounts: Tensor
-    """float32 (B,): discount to the power n; 0 where the episode ended on the way"""
+    """float32 (B,): discount to the power of the rewards summed; 0 where the episode ended on the way"""
     next_states: Tensor
-    """uint8 (B, *frame): the frame n steps on; where the discount is 0, some frame of no meaning"""
+    """(B, *frame): the frame n steps on, or the last of an episode cut short; of no meaning where the discount is 0"""
     next_steps: Tensor
-    """int64 (B,): number of the step that `next_states` is the frame of; a step's frame never changes"""
+    """int64 (B,): number of the step that `next_states` is the frame of, which never changes; -1: of none"""
 
 
 class ReplayMemory:
@@ -37,6 +40,9 @@ class ReplayMemory:
     it. The next frame of t is the frame of t + 1; an episode's last transition has none. One slot more than
     `capacity` holds the frame that was not yet acted upon. A step can be sampled as soon as its n-step
     return is known: n steps later, or when its episode ends.
+
+    An episode may be cut short: then its last frame, which nobody acts upon, is kept beside the slots, and returns
+    go on with its value. Without one, an end is an end.
 
     Memory is reserved at the first frame but, as the system maps pages when they are first written, used
     only as it fills.
@@ -49,10 +55,12 @@ class ReplayMemory:
             raise ConfigError(f"n_step must be at most the capacity {capacity}, got {n_step}")
         self.discount = discount
         self._slots = capacity + 1
-        self._frames: NDArray[np.uint8] | None = None
+        self._frames: Observations | None = None
         self._actions = np.zeros(self._slots, np.int64)
         self._rewards = np.zeros(self._slots, np.float32)
         self._ends = np.zeros(self._slots, np.bool_)
+        self._cut_short = np.zeros(self._slots, np.bool_)
+        self._last_frames: dict[int, Observations] = {}  # of episodes cut short, by step, oldest first
         self._added = 0  # transitions ever added; the next one is written to slot _added % _slots
         self._open_steps: int | None = None  # steps of the episode under way; None between episodes
 
@@ -62,38 +70,50 @@ class ReplayMemory:
         return stop - first
 
     @property
-    def current_frame(self) -> NDArray[np.uint8] | None:
+    def current_frame(self) -> NDArray[Any] | None:
         """The frame not yet acted upon; None between episodes. A view: valid until the next `append`."""
         if self._open_steps is None or self._frames is None:
             return None
-        frame: NDArray[np.uint8] = self._frames[self._added % self._slots]
+        frame: NDArray[Any] = self._frames[self._added % self._slots]
         return frame
 
-    def begin(self, frame: NDArray[np.uint8]) -> None:
+    def begin(self, frame: Observations) -> None:
         """Start an episode with its first frame."""
         if self._open_steps is not None:
             raise InputError("an episode is under way; end it before the next one begins")
         self._write(frame)
         self._open_steps = 0
 
-    def append(self, action: int, reward: float, next_frame: NDArray[np.uint8] | None) -> None:
-        """Add what was done at the current frame and what came of it; no next frame ends the episode."""
+    def append(
+        self,
+        action: int,
+        reward: float,
+        next_frame: Observations | None,
+        *,
+        last_frame: Observations | None = None,
+    ) -> None:
+        """Add what was done at the current frame and what came of it; no next frame ends the episode.
+
+        The `last_frame` of an episode that ends so is for one cut short.
+        """
         if self._open_steps is None:
             raise InputError("no episode is under way; give its first frame to begin()")
-        if next_frame is not None:
-            self._check(next_frame)
+        for frame in (next_frame, last_frame):
+            if frame is not None:
+                self._check(frame)
         slot = self._added % self._slots
         self._actions[slot] = action
         self._rewards[slot] = reward
-        self._ends[slot] = next_frame is None
+        self._ends[slot] = self._cut_short[slot] = False
         self._added += 1
+        self._open_steps += 1
+        self._forget_last_frames()
         if next_frame is None:
-            self._open_steps = None
+            self._end(last_frame)
         else:
-            self._open_steps += 1
             self._write(next_frame)
 
-    def replace_current(self, frame: NDArray[np.uint8]) -> None:
+    def replace_current(self, frame: Observations) -> None:
         """Replace the frame not yet acted upon, which is also the next frame of the step before.
 
         The one exception to a step's frame never changing: for an environment that cannot repeat an episode.
@@ -102,11 +122,26 @@ class ReplayMemory:
             raise InputError("no episode is under way; give its first frame to begin()")
         self._write(frame)
 
-    def end_episode(self) -> None:
-        """End the episode under way after its last transition, when nothing more of it will come."""
+    def end_episode(self, *, cut_short: bool = False) -> None:
+        """End the episode under way after its last transition, when nothing more of it will come.
+
+        One that is `cut_short` keeps the frame not acted upon as its last.
+        """
+        self._end(self.current_frame if cut_short else None)
+
+    def _end(self, last_frame: Observations | None) -> None:
         if self._open_steps:
-            self._ends[(self._added - 1) % self._slots] = True
+            slot = (self._added - 1) % self._slots
+            self._ends[slot] = True
+            self._cut_short[slot] = last_frame is not None
+            if last_frame is not None:
+                self._last_frames[self._added - 1] = last_frame.copy()
         self._open_steps = None
+
+    def _forget_last_frames(self) -> None:
+        first, _ = self._range()
+        while self._last_frames and (oldest := next(iter(self._last_frames))) < first:
+            del self._last_frames[oldest]
 
     def sample(self, count: int, generator: np.random.Generator) -> Batch:
         """Draw `count` transitions uniformly, with replacement."""
@@ -129,13 +164,22 @@ class ReplayMemory:
         discounts = np.where(over, 0.0, self.discount**self.n_step)
         # Behind an end there may be a slot never written: such rows take their own frame again.
         following = np.where(over, steps, steps + self.n_step)
-        picked = torch.from_numpy(self._frames[np.concatenate((window[:, 0], following % self._slots))])
+        picked = self._frames[np.concatenate((window[:, 0], following % self._slots))]
+        if self._last_frames:
+            ending = ends.argmax(axis=1)  # of rows that are over: place of the first end
+            rows = np.arange(len(steps))
+            cut = (over & self._cut_short[window[rows, ending]]).nonzero()[0]
+            discounts[cut] = self.discount ** (ending[cut] + 1)
+            following[cut] = -1
+            for row in cut:
+                picked[len(steps) + row] = self._last_frames[int(steps[row] + ending[row])]
+        frames = torch.from_numpy(picked)
         return Batch(
-            states=picked[: len(steps)],
+            states=frames[: len(steps)],
             actions=torch.from_numpy(self._actions[window[:, 0]]),
             returns=torch.from_numpy(returns.astype(np.float32)),
             discounts=torch.from_numpy(discounts.astype(np.float32)),
-            next_states=picked[len(steps) :],
+            next_states=frames[len(steps) :],
             next_steps=torch.from_numpy(following),
         )
 
@@ -143,7 +187,7 @@ class ReplayMemory:
         """Everything remembered. The tensors are views: save or copy them before the next `append`."""
         used = min(self._added + (self._open_steps is not None), self._slots)
         frames = self._frames[:used] if self._frames is not None else np.empty((0, 0), np.uint8)
-        return {
+        state: dict[str, Any] = {
             "added": self._added,
             "open_steps": self._open_steps,
             "frames": torch.from_numpy(frames),
@@ -151,10 +195,16 @@ class ReplayMemory:
             "rewards": torch.from_numpy(self._rewards[:used]),
             "ends": torch.from_numpy(self._ends[:used]),
         }
+        if self._last_frames:
+            state["cut_short"] = {
+                "steps": torch.tensor(list(self._last_frames)),
+                "last_frames": torch.from_numpy(np.stack(list(self._last_frames.values()))),
+            }
+        return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Remember what was saved; the capacity must be the one it was saved with."""
-        frames: NDArray[np.uint8] = state["frames"].numpy()
+        frames: Observations = state["frames"].numpy()
         self._added, self._open_steps = state["added"], state["open_steps"]
         if len(frames) > self._slots or len(frames) < min(self._added, self._slots):
             raise InputError(
@@ -162,10 +212,16 @@ class ReplayMemory:
             )
         self._frames = None
         if len(frames):
-            self._reserve(frames.shape[1:])[: len(frames)] = frames
+            self._reserve(frames[0])[: len(frames)] = frames
         for mine, saved in ((self._actions, "actions"), (self._rewards, "rewards"), (self._ends, "ends")):
             mine[: len(frames)] = state[saved].numpy()
             mine[len(frames) :] = 0
+        self._last_frames, self._cut_short[:] = {}, False
+        if "cut_short" in state:
+            saved_steps, last_frames = (state["cut_short"][name] for name in ("steps", "last_frames"))
+            for step, frame in zip(saved_steps.tolist(), last_frames.numpy(), strict=True):
+                self._last_frames[step] = frame.copy()
+                self._cut_short[step % self._slots] = True
 
     def _range(self) -> tuple[int, int]:
         """The steps that can be sampled: first and one past the last."""
@@ -173,25 +229,30 @@ class ReplayMemory:
         first = max(0, self._added - self.capacity)
         return first, max(first, self._added - waiting)
 
-    def _check(self, frame: NDArray[np.uint8]) -> None:
-        if frame.dtype != np.uint8:
-            raise InputError(f"frames must be uint8, got {frame.dtype}")
-        if self._frames is not None and frame.shape != self._frames.shape[1:]:
-            first = self._frames.shape[1:]
+    def _check(self, frame: Observations) -> None:
+        if self._frames is None:
+            if frame.dtype not in _TYPES:
+                raise InputError(f"frames must be uint8 or float32, got {frame.dtype}")
+            return
+        first = self._frames.shape[1:]
+        if frame.dtype != self._frames.dtype:
+            raise InputError(f"frames must be {self._frames.dtype} like the first, got {frame.dtype}")
+        if frame.shape != first:
             raise InputError(f"frames must have the shape of the first, {first}, got {frame.shape}")
 
-    def _write(self, frame: NDArray[np.uint8]) -> None:
+    def _write(self, frame: Observations) -> None:
         self._check(frame)
-        frames = self._frames if self._frames is not None else self._reserve(frame.shape)
+        frames = self._frames if self._frames is not None else self._reserve(frame)
         frames[self._added % self._slots] = frame
 
-    def _reserve(self, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    def _reserve(self, frame: Observations) -> Observations:
         try:
-            self._frames = np.empty((self._slots, *shape), np.uint8)
+            reserved: Observations = np.empty((self._slots, *frame.shape), frame.dtype)
         except MemoryError as error:
-            gigabytes = self._slots * int(np.prod(shape)) / 1e9
+            gigabytes = self._slots * frame.nbytes / 1e9
             raise ConfigError(
-                f"a memory of {self.capacity} frames {shape} needs {gigabytes:.1f} GB, more than can be had; "
+                f"a memory of {self.capacity} frames {frame.shape} needs {gigabytes:.1f} GB, more than can be had; "
                 "choose a smaller memory_size"
             ) from error
-        return self._frames
+        self._frames = reserved
+        return reserved

@@ -26,14 +26,19 @@ class TargetValues:
         self._steps.fill_(-1)
 
     def __call__(self, target: nn.Module, frames: Tensor, steps: Tensor) -> Tensor:
-        """Values (B, actions) of the frames (B, *frame) of these steps (B,)."""
+        """Values (B, actions) of the frames (B, *frame) of these steps (B,); a frame of no step, -1, is never kept."""
         slots = steps % len(self._steps)
-        missing = (self._steps[slots] != steps).nonzero().squeeze(1)
-        if len(missing):
-            fresh = target(frames if len(missing) == len(frames) else frames[missing])
-            self._values[slots[missing]] = fresh.to(self._values.dtype)
-            self._steps[slots[missing]] = steps[missing]
-        return self._values[slots]
+        missing = ((self._steps[slots] != steps) | (steps < 0)).nonzero().squeeze(1)
+        if not len(missing):
+            return self._values[slots]
+        fresh = target(frames if len(missing) == len(frames) else frames[missing]).to(self._values.dtype)
+        of_a_step = steps[missing] >= 0
+        kept = missing[of_a_step]
+        self._values[slots[kept]] = fresh[of_a_step]
+        self._steps[slots[kept]] = steps[kept]
+        values = self._values[slots]
+        values[missing[~of_a_step]] = fresh[~of_a_step]
+        return values
 
     def state_dict(self) -> dict[str, Tensor]:
         """What is kept, for a resumed run that is to round exactly as the interrupted one."""

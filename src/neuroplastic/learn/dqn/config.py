@@ -1,0 +1,103 @@
+"""How the replay learner learns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from torch import nn
+
+from ...errors import ConfigError, at_least, choose, within
+from ..experience import Setting
+from ..optimizing import LOSSES
+
+if TYPE_CHECKING:
+    from .learner import QLearning
+
+
+@dataclass(frozen=True)
+class QConfig:
+    """How the learner learns. The defaults are the paper's, or where it is silent, the plainest choice."""
+
+    learning_rate: float = field(default=1e-4, metadata={"help": "Adam's step size"})
+    anneal_updates: int | None = field(
+        default=None, metadata={"help": "updates over which the step size falls to a tenth; none: constant"}
+    )
+    batch_size: int = field(default=32, metadata={"help": "transitions per update"})
+    memory_size: int = field(default=10_000, metadata={"help": "transitions kept for replay"})
+    discount: float = field(default=0.99, metadata={"help": "weight of the next step's value, 0 to 1"})
+    n_step: int = field(default=1, metadata={"help": "rewards summed before the value of the state reached"})
+    loss: str = field(default="mse", metadata={"help": "squared error ('mse') or Huber's ('huber')"})
+    clip_norm: float | None = field(
+        default=None, metadata={"help": "largest norm of the gradient; none: no limit"}
+    )
+    reward_scale: float = field(default=1.0, metadata={"help": "factor on rewards inside the loss"})
+    target_every: int = field(default=500, metadata={"help": "updates between moves of the target network"})
+    target_rate: float = field(
+        default=1.0, metadata={"help": "how far the target moves each time: 1 copies, less is a soft update"}
+    )
+    act_with: str = field(
+        default="network",
+        metadata={"help": "who acts: the 'network', or the 'target' (an average, with soft updates)"},
+    )
+    shift_pixels: int = field(
+        default=0, metadata={"help": "replayed pictures are moved by up to this many pixels at random"}
+    )
+    mirror: bool = field(
+        default=False,
+        metadata={"help": "half of the replayed transitions are seen in a mirror, left for right"},
+    )
+    reuse_target: bool = field(
+        default=True,
+        metadata={"help": "keep the target's values of a frame until it moves (CPU; equal, faster)"},
+    )
+    bootstrap_truncated: bool = field(
+        default=False,
+        metadata={"help": "the value of the last observation of an episode cut short counts on"},
+    )
+    updates_per_step: int = field(default=1, metadata={"help": "updates after each step of the environment"})
+    learning_starts: int = field(
+        default=0, metadata={"help": "transitions before the first update (at least a batch)"}
+    )
+    exploration_start: float = field(default=1.0, metadata={"help": "rate of random actions at first"})
+    exploration_decay: float = field(default=0.9999, metadata={"help": "factor on that rate after each step"})
+    exploration_floor: float = field(default=0.1, metadata={"help": "least rate of random actions"})
+    adam_eps: float = field(default=1e-8, metadata={"help": "Adam's epsilon"})
+    fused_adam: bool = field(
+        default=True, metadata={"help": "Adam in one pass over memory; needs float parameters"}
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "memory_size", "n_step", "target_every", "updates_per_step"):
+            at_least(name, getattr(self, name), 1)
+        for name in ("learning_starts", "shift_pixels"):
+            at_least(name, getattr(self, name), 0)
+        if self.anneal_updates is not None:
+            at_least("anneal_updates", self.anneal_updates, 1)
+        choose("act_with", self.act_with, ("network", "target"))
+        for name in ("learning_rate", "reward_scale", "adam_eps"):
+            within(name, getattr(self, name), 0, open_low=True)
+        for name in ("discount", "exploration_start", "exploration_decay", "exploration_floor"):
+            within(name, getattr(self, name), 0, 1)
+        within("target_rate", self.target_rate, 0, 1, open_low=True)
+        if self.clip_norm is not None:
+            within("clip_norm", self.clip_norm, 0, open_low=True)
+        choose("loss", self.loss, LOSSES)
+        for name in ("batch_size", "learning_starts", "n_step"):
+            if getattr(self, name) > self.memory_size:
+                raise ConfigError(
+                    f"{name} must be at most memory_size = {self.memory_size}, got {getattr(self, name)}"
+                )
+
+    def build(self, network: nn.Module, setting: Setting) -> QLearning:
+        """The learner. `network` maps observations (k, *shape) to action values (k, actions)."""
+        from .learner import QLearning
+
+        return QLearning(
+            network,
+            self,
+            actions=setting.actions,
+            streams=setting.streams,
+            device=setting.device,
+            mirrored_actions=setting.mirrored_actions,
+        )
