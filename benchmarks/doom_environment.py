@@ -118,7 +118,7 @@ def environment(stack: ExitStack, picture: doom.Picture) -> Turn:
         decisions = 0
         begin = time.perf_counter()
         while time.perf_counter() - begin < TURN_SECONDS:
-            if env.step(decisions % 8)[2]:
+            if any(env.step(decisions % 8)[2:4]):
                 env.reset()
             decisions += 1
         return decisions / (time.perf_counter() - begin)
@@ -139,7 +139,8 @@ def one_game(stack: ExitStack) -> Turn:
             picture, _ = env.reset(options={"episode": episode})
             ended = False
             while not ended:
-                picture, _, ended, _, _ = env.step(policy(picture[None])[0])
+                picture, _, terminated, truncated, _ = env.step(policy(picture[None])[0])
+                ended = terminated or truncated
                 decisions += 1
         return decisions / (time.perf_counter() - begin)
 

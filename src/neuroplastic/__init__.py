@@ -109,7 +109,7 @@ _HOMES = {
     "rules.text.tokens": "RuleSyntaxError",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-_PACKAGES = ("fuzzy", "network", "rules")
+_PACKAGES = ("doom", "fuzzy", "network", "rules")
 
 
 def __getattr__(name: str) -> object:
@@ -126,3 +126,9 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if sys.modules.get("gymnasium") is not None:
+    # So that `gymnasium.make("neuroplastic/BP-v0")` finds it. Gymnasium 1.0 gave up the entry points by which an
+    # installed package was found unasked, and who does not use it should not wait for it here.
+    import_module(".doom", __name__)

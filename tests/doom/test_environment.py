@@ -1,7 +1,6 @@
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import cv2
 import gymnasium
@@ -12,6 +11,14 @@ from gymnasium.utils.env_checker import check_env
 
 from neuroplastic import doom
 from neuroplastic.errors import ConfigError
+
+
+class Ending(NamedTuple):
+    terminated: bool
+    truncated: bool
+    reward: float
+    pictures: tuple[np.ndarray, np.ndarray]
+    frames: tuple[np.ndarray, np.ndarray]
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +42,15 @@ def test_real_scenario_is_played_to_its_end_with_the_paper_picture() -> None:
     picture, info = env.reset()
     assert picture.shape == (84, 84, 3)
     assert picture.dtype == np.uint8
-    assert info == {"episode": 0, "episode_return": 0.0}
-    rewards, terminated, decisions = [], False, 0
-    while not terminated:
+    assert info == {"episode_number": 0, "episode_return": 0.0}
+    rewards, truncated, decisions = [], False, 0
+    while not truncated:
         frame = env.render()
         assert frame.shape == (480, 640, 3)
         np.testing.assert_array_equal(picture, cv2.resize(frame, (84, 84), interpolation=cv2.INTER_AREA))
         assert picture.std() > 10
         picture, reward, terminated, truncated, info = env.step(0)
-        assert not truncated
+        assert not terminated
         rewards.append(reward)
         decisions += 1
     assert decisions == 75
@@ -52,30 +59,47 @@ def test_real_scenario_is_played_to_its_end_with_the_paper_picture() -> None:
     env.close()
 
 
-def test_shooting_the_monster_pays_and_ends_the_episode(bp: doom.DoomEnv) -> None:
+def play_randomly(env: doom.DoomEnv, rng: np.random.Generator) -> Ending:
+    """One episode; how it ended, the last two pictures and the last two frames."""
+    picture, _ = env.reset()
+    rewards, over = [], False
+    while not over:
+        before, frame = picture, env.render()
+        picture, reward, terminated, truncated, info = env.step(rng.integers(env.action_space.n))
+        rewards.append(reward)
+        over = terminated or truncated
+    assert info["episode_return"] == pytest.approx(sum(rewards))
+    assert info["timed_out"] == truncated
+    return Ending(terminated, truncated, sum(rewards[-2:]), (before, picture), (frame, env.render()))
+
+
+def test_shooting_the_monster_pays_and_terminates_the_episode_and_the_time_out_truncates_it(bp) -> None:
     # Random play kills now and then: 101 for the kill, -5 a shot, -1 a tic, as the shipped scenario has it.
     rng = np.random.default_rng(0)
-    for _ in range(30):
-        bp.reset()
-        rewards, terminated = [], False
-        while not terminated:
-            _, reward, terminated, _, info = bp.step(rng.integers(8))
-            rewards.append(reward)
-        assert info["episode_return"] == pytest.approx(sum(rewards))
-        if not info["timed_out"]:
-            assert rewards[-1] > 80
-            return
-    pytest.fail("thirty episodes and no kill")
+    endings = [play_randomly(bp, rng) for _ in range(30)]
+    assert all(ending.terminated != ending.truncated for ending in endings)
+    assert {ending.terminated for ending in endings} == {True, False}
+    for ending in endings:  # a hit in a decision's last tic ends the episode in the next decision's first
+        assert (ending.reward > 80) == ending.terminated
 
 
-def test_last_observation_is_all_zeros_and_the_last_frame_stays(bp: doom.DoomEnv) -> None:
-    bp.reset()
-    terminated = False
-    while not terminated:
-        frame = bp.render()
-        picture, _, terminated, _, _ = bp.step(0)
-    assert not picture.any()
-    np.testing.assert_array_equal(bp.render(), frame)
+def test_death_terminates_the_episode() -> None:
+    env = doom.make("GH", picture="fast", render_mode="rgb_array")
+    assert play_randomly(env, np.random.default_rng(0)).terminated, "the acid kills who collects no medkits"
+    env.close()
+
+
+def test_last_observation_repeats_the_last_picture_drawn_however_the_episode_ends(bp: doom.DoomEnv) -> None:
+    rng = np.random.default_rng(1)
+    bp.reset(seed=0)
+    endings: dict[bool, Ending] = {}
+    while len(endings) < 2:
+        ending = play_randomly(bp, rng)
+        endings[ending.truncated] = ending
+    for ending in endings.values():
+        np.testing.assert_array_equal(*ending.pictures)
+        np.testing.assert_array_equal(*ending.frames)
+        assert ending.pictures[1].any()
 
 
 def test_observations_may_be_kept(bp: doom.DoomEnv) -> None:
@@ -97,17 +121,30 @@ def test_render_flags_of_the_paper_are_set() -> None:
 
 def test_reset_goes_on_jumps_and_starts_over(bp: doom.DoomEnv) -> None:
     first, info = bp.reset(seed=5)
-    assert info["episode"] == 0
+    assert info["episode_number"] == 0
     second, info = bp.reset()
-    assert info["episode"] == 1
+    assert info["episode_number"] == 1
     assert (first != second).any()
     ninth, info = bp.reset(options={"episode": 9})
-    assert info["episode"] == 9
-    assert bp.reset()[1]["episode"] == 10
+    assert info["episode_number"] == 9
+    assert bp.reset()[1]["episode_number"] == 10
     np.testing.assert_array_equal(bp.reset(options={"episode": 1})[0], second)
     np.testing.assert_array_equal(bp.reset(seed=5)[0], first)
     np.testing.assert_array_equal(bp.reset(seed=5, options={"episode": 9})[0], ninth)
     assert (bp.reset(seed=6)[0] != first).any()
+
+
+def test_streams_are_two_sets_of_episodes(bp: doom.DoomEnv) -> None:
+    judged = doom.make("BP", picture="fast", seed=5, stream="evaluation")
+    first, info = judged.reset()
+    assert info["episode_number"] == 0
+    assert (first != bp.reset(seed=5)[0]).any()
+    second, _ = judged.reset()
+    np.testing.assert_array_equal(judged.reset(options={"episode": 0})[0], first)
+    np.testing.assert_array_equal(judged.reset(options={"episode": 1})[0], second)
+    judged.close()
+    with pytest.raises(ConfigError, match="did you mean 'evaluation'"):
+        doom.make("BP", stream="evaluate")  # type: ignore[arg-type]
 
 
 def test_every_button_combination_is_an_action(bp: doom.DoomEnv) -> None:
@@ -155,7 +192,7 @@ def test_wrong_use_is_named(bp: doom.DoomEnv) -> None:
         doom.make("BP", picture="papre")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="frame_skip must be a whole number of at least 1"):
         doom.make("BP", frame_skip=0)
-    with pytest.raises(ConfigError, match="render_mode must be one of 'rgb_array'"):
+    with pytest.raises(ConfigError, match="render_mode must be one of 'rgb_array', 'rgb_array_list'"):
         doom.make("BP", render_mode="human")
     with pytest.raises(ConfigError, match="run_seed"):
         doom.make("BP", seed=-1)
@@ -168,7 +205,7 @@ def test_step_needs_an_episode_and_a_game() -> None:
     with pytest.raises(doom.ResetNeededError, match="no episode was begun"):
         env.render()
     env.reset()
-    while not env.step(0)[2]:
+    while not env.step(0)[3]:
         pass
     with pytest.raises(doom.ResetNeededError, match="episode 0 is over"):
         env.step(0)
@@ -208,31 +245,3 @@ def test_nothing_is_written_to_the_working_folder(tmp_path, monkeypatch) -> None
     env.reset()
     env.close()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_gymnasium_imports_the_module_that_an_id_names() -> None:
-    code = """
-import gymnasium
-env = gymnasium.make("neuroplastic.doom:neuroplastic/BP-v0", picture="fast")
-assert env.reset(seed=3)[0].shape == (84, 84, 3)
-assert env.unwrapped.scenario.key == "BP"
-env.close()
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_import_without_the_extra_says_what_to_install() -> None:
-    code = """
-import sys
-for missing in ("vizdoom", "gymnasium", "cv2"):
-    present = sys.modules.pop(missing, None)
-    sys.modules[missing] = None
-    try:
-        import neuroplastic.doom
-    except ImportError as error:
-        assert missing in str(error) and "pip install 'neuroplastic[doom]'" in str(error), error
-    else:
-        raise AssertionError(missing)
-    del sys.modules[missing]
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -25,12 +25,12 @@ def test_results_do_not_depend_on_the_number_of_games() -> None:
 
 def test_results_are_those_of_the_environment_at_evaluation_seeds() -> None:
     results = doom.play(by_brightness, 2, scenario="BP", picture="fast", seed=3)
-    env = doom.make("BP", picture="fast", seed=3)
-    for episode, result in enumerate(results):
-        env._engine.begin(doom.episode_seed(3, episode, stream="evaluation"))
-        picture, steps, ended = env._picture(), 0, False
-        while not ended:
-            picture, _, ended, _, info = env.step(by_brightness(picture[None])[0])
+    env = doom.make("BP", picture="fast", seed=3, stream="evaluation")
+    for result in results:
+        picture, _ = env.reset()
+        steps, terminated, truncated = 0, False, False
+        while not (terminated or truncated):
+            picture, _, terminated, truncated, info = env.step(by_brightness(picture[None])[0])
             steps += 1
         assert result == doom.EpisodeResult(info["episode_return"], steps)
     env.close()

@@ -73,7 +73,7 @@ def play_two_games(folder: Path, ready: Callable[[], None]) -> None:
     ready()
     while True:
         for env in envs:
-            if env.step(0)[2]:
+            if any(env.step(0)[2:4]):
                 env.reset()
 
 

@@ -24,13 +24,14 @@ def transcript(
     for episode in range(warm_up):
         env.reset(options={"episode": episode})
         for _ in range(20 + 7 * episode):
-            if env.step(episode % 4)[2]:
+            if any(env.step(episode % 4)[2:4]):
                 break
     env.reset(options={"episode": 4})
     lines = []
     for _ in range(ACTIONS):
         time.sleep(random.uniform(0, largest_pause))
-        shrunk, reward, ended, _, _ = env.step(rng.integers(env.action_space.n))
+        shrunk, reward, terminated, truncated, _ = env.step(rng.integers(env.action_space.n))
+        ended = terminated or truncated
         lines.append((reward, ended, zlib.crc32(env.render(), zlib.crc32(shrunk))))
         if ended:
             env.reset()

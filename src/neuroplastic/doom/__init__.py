@@ -4,33 +4,36 @@
 >>> env = doom.make("BP")
 >>> picture, info = env.reset()
 
-Also as `gymnasium.make("neuroplastic/BP-v0")`, once this module is imported; `neuroplastic.doom:neuroplastic/BP-v0`
-has Gymnasium import it. (Gymnasium 1.0 gave up entry points that would register environments unasked.)
+Also as `gymnasium.make("neuroplastic/BP-v0")`, once this module is imported. `import neuroplastic` is enough where it
+comes after `import gymnasium`; `gymnasium.make("neuroplastic.doom:neuroplastic/BP-v0")` needs no import at all.
+(Gymnasium 1.0 gave up the entry points that would register environments unasked.)
+
+What the scenarios are can be told where the engine is not installed. What plays them is imported when it is asked for,
+and is a MissingPackageError where it cannot be.
 """
 
 from __future__ import annotations
 
-from ..errors import MissingPackageError
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-try:
-    import cv2 as _cv2  # noqa: F401
-    import gymnasium
-    import vizdoom as _vizdoom  # noqa: F401
-except ImportError as error:
-    raise MissingPackageError(
-        f"neuroplastic.doom needs the game engine and its helpers ({error}); "
-        "install them with: pip install 'neuroplastic[doom]'"
-    ) from error
-
-from ..learn.seeding import episode_seed
-from .engine import EngineClosedError, EngineError, Picture
-from .environment import DoomEnv, ResetNeededError
-from .games import EpisodeResult, Games, Policy, PolicyError, play, random_play
+from .pictures import PICTURES, Picture
+from .registration import register as _register
 from .scenarios import SCENARIOS, Scenario, Score, UnknownScenario, scenario
 
+if TYPE_CHECKING:
+    from ..learn.seeding import episode_seed
+    from .engine import EngineClosedError, EngineError
+    from .environment import DoomEnv, ResetNeededError, make
+    from .games import EpisodeResult, Games, Policy, PolicyError, play, random_play
+    from .task import DoomTask
+
 __all__ = [
+    "PICTURES",
     "SCENARIOS",
     "DoomEnv",
+    "DoomTask",
     "EngineClosedError",
     "EngineError",
     "EpisodeResult",
@@ -49,24 +52,29 @@ __all__ = [
     "scenario",
 ]
 
-
-def make(
-    key: str | Scenario,
-    *,
-    picture: Picture = "paper",
-    frame_skip: int = 4,
-    seed: int = 0,
-    render_mode: str | None = None,
-) -> DoomEnv:
-    """The environment of one scenario, by its key ("BP") or ViZDoom's name ("basic"). See `DoomEnv`."""
-    return DoomEnv(key, picture=picture, frame_skip=frame_skip, seed=seed, render_mode=render_mode)
+# Where the names are defined that wait until they are asked for.
+_HOMES = {
+    "..learn.seeding": "episode_seed",
+    ".engine": "EngineClosedError EngineError",
+    ".environment": "DoomEnv ResetNeededError make",
+    ".games": "EpisodeResult Games Policy PolicyError play random_play",
+    ".task": "DoomTask",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
-def _register() -> None:
-    for key in SCENARIOS:
-        name = f"neuroplastic/{key}-v0"
-        if name not in gymnasium.registry:
-            gymnasium.register(name, "neuroplastic.doom.environment:DoomEnv", kwargs={"scenario_name": key})
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        # With name and object, Python itself adds "did you mean".
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+        )
+    found = globals()[name] = getattr(import_module(_HOME[name], __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 _register()

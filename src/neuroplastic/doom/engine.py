@@ -9,24 +9,26 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, NoReturn
 
-import cv2
 import numpy as np
 import numpy.typing as npt
-import vizdoom
 
 from ..errors import NeuroplasticError, choose
 from .keeper import ENGINE_FOLDER
 from .lifeline import Lifeline, lifeline
+from .packages import missing
+from .pictures import PICTURES as PICTURES
+from .pictures import SIDE as SIDE
+from .pictures import TICS_PER_SECOND as TICS_PER_SECOND
+from .pictures import Picture as Picture
 from .scenarios import Scenario
 
-Picture = Literal["paper", "fast"]
-"""What the engine draws before it is shrunk: "paper" is 640x480; "fast" is 160x120, which keeps the layout."""
-
-PICTURES: tuple[Picture, ...] = get_args(Picture)
-SIDE = 84
-TICS_PER_SECOND = 35
+try:
+    import cv2
+    import vizdoom
+except ImportError as error:
+    raise missing(error) from error
 
 _RESOLUTIONS = {"paper": vizdoom.ScreenResolution.RES_640X480, "fast": vizdoom.ScreenResolution.RES_160X120}
 _OVERRIDE = "_vizdoom.cfg"
@@ -103,8 +105,8 @@ class Engine:
 
     @property
     def timed_out(self) -> bool:
-        """Whether the episode ended because its time was up."""
-        return bool(self._game.is_episode_timeout_reached())
+        """Whether the episode ended because its time was up, and not by the player's death in its last tic."""
+        return bool(self._game.is_episode_timeout_reached() and not self._game.is_player_dead())
 
     @property
     def episode_return(self) -> float:
@@ -142,8 +144,11 @@ class Engine:
         return float(reward)
 
     def read(self, picture: Frame) -> None:
-        """Write the latest frame, shrunk by area to 84x84, into `picture` (84, 84, 3); zeros after the end."""
-        if self._finished or self._frame is None:
+        """Write the latest frame, shrunk by area to 84x84, into `picture` (84, 84, 3); after the end, the last drawn.
+
+        Zeros where no episode was begun.
+        """
+        if self._frame is None:
             picture.fill(0)
         else:
             cv2.resize(self._frame, (SIDE, SIDE), dst=picture, interpolation=cv2.INTER_AREA)

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from typing import Any, SupportsInt
 
-import gymnasium
 import numpy as np
 
 from ..errors import ConfigError, NeuroplasticError, at_least, choose
-from ..learn.seeding import episode_seed
-from .engine import SIDE, TICS_PER_SECOND, Engine, EngineClosedError, Frame, Picture
+from ..learn.seeding import Stream, episode_seed
+from .engine import Engine, EngineClosedError, Frame
+from .film import Film
+from .packages import missing
+from .pictures import SIDE, TICS_PER_SECOND, Picture
 from .scenarios import Scenario, scenario
 
+try:
+    import gymnasium
+except ImportError as error:
+    raise missing(error) from error
+
 _OPTIONS = ("episode",)
-_RENDER_MODES = ("rgb_array",)
+_FILM = "rgb_array_list"
+_RENDER_MODES = ("rgb_array", _FILM)
 
 
-def _metadata(frame_skip: int) -> dict[str, Any]:
-    return {"render_modes": list(_RENDER_MODES), "render_fps": TICS_PER_SECOND / frame_skip}
+def _metadata(render_mode: str | None, frame_skip: int) -> dict[str, Any]:
+    tics = 1 if render_mode == _FILM else frame_skip
+    return {"render_modes": list(_RENDER_MODES), "render_fps": TICS_PER_SECOND / tics}
 
 
 class ResetNeededError(NeuroplasticError, RuntimeError):
@@ -34,21 +43,29 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
 
     Reward: as the engine counts it over those tics. Shaping, scaling or clipping is the learner's affair.
 
-    End: `terminated` is true when the episode is over, by the time-out too, and `truncated` never. The time-out is part
-    of these tasks' rules (what was not scored by then never will be), and the engine draws no frame after it from
-    which a value could be bootstrapped. For the same reason the last observation of every episode is all zeros.
-    `info["timed_out"]` tells the two endings apart.
+    End: where the time is up, `truncated`; where the player dies, or has scored and the task is over, `terminated`;
+    never both. (`info["timed_out"]` says the same at the end.) The engine draws no frame after the end: the last
+    observation of every episode, however it ends, repeats the last picture drawn, at most `frame_skip` tics old. A
+    learner that bootstraps through truncation takes the value of that picture.
+
+    Info: `episode_number`, `episode_return` so far and, at the end, `timed_out`. (`episode` is Gymnasium's own key.)
 
     Episodes are numbered from 0. Episode k of run seed s is always the same game, whatever was played before it:
-    the engine's seed is `episode_seed(s, k)`. `reset()` goes on to the next number, `reset(seed=s)` to episode 0 of
-    that run seed, `reset(options={"episode": k})` to episode k, which is how a run is resumed.
+    the engine's seed is `episode_seed(s, k, stream=stream)`, and no episode belongs to both streams. `reset()` goes on
+    to the next number, `reset(seed=s)` to episode 0 of that run seed, `reset(options={"episode": k})` to episode k,
+    which is how a run is resumed. So two environments that nobody gave a seed play the same episodes: seed those of
+    a vector, as `envs.reset(seed=0)` does.
+
+    Rendering: "rgb_array" is the latest frame in the size that the engine draws. "rgb_array_list" is all frames since
+    the last call or reset, every tic of the game at 640x480, from a second engine that plays along; who does not call
+    `render` in that mode keeps every frame, 0.9 MB each, until the next reset.
 
     Given the same actions, rewards and frames repeat bit for bit, in other processes too, and however long the
     program pauses between them. That holds for all seven scenarios, GH included: its acid floor has a texture that
     the engine would move by the wall clock, but without a window, as here, it stands still.
     """
 
-    metadata = _metadata(frame_skip=4)
+    metadata = _metadata(None, frame_skip=4)
 
     def __init__(
         self,
@@ -57,6 +74,7 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         picture: Picture = "paper",
         frame_skip: int = 4,
         seed: int = 0,
+        stream: Stream = "training",
         render_mode: str | None = None,
     ) -> None:
         if render_mode is not None:
@@ -64,15 +82,17 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         self.frame_skip = at_least("frame_skip", frame_skip, 1)
         self.scenario = scenario(scenario_name)
         self.run_seed = seed
+        self.stream = stream
         self.episode = -1
         self.render_mode = render_mode
-        self.metadata = _metadata(frame_skip)
+        self.metadata = _metadata(render_mode, frame_skip)
         self.observation_space = gymnasium.spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
         # Gymnasium's `Discrete` is a space of np.int64 in its type, and takes any integer.
         self.action_space = gymnasium.spaces.Discrete(self.scenario.action_count)
         self._presses = button_presses(self.scenario)
-        episode_seed(seed, 0)  # a bad seed is better refused before the engine starts
+        episode_seed(seed, 0, stream=stream)  # what is bad is better refused before the engine starts
         self._engine = Engine(self.scenario, picture)
+        self._film = Film(self.scenario) if render_mode == _FILM else None
 
     def action_meanings(self) -> list[str]:
         """What each action presses, such as "MOVE_LEFT+ATTACK"; "NOTHING" for 0."""
@@ -91,7 +111,10 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         following = 0 if seed is not None else self.episode + 1
         episode = (options or {}).get("episode", following)
         self.episode = at_least("episode", int(episode) if isinstance(episode, np.integer) else episode, 0)
-        self._engine.begin(episode_seed(self.run_seed, self.episode))
+        number = episode_seed(self.run_seed, self.episode, stream=self.stream)
+        self._engine.begin(number)
+        if self._film is not None:
+            self._film.begin(number)
         return self._picture(), self._info()
 
     def step(self, action: SupportsInt) -> tuple[Frame, float, bool, bool, dict[str, Any]]:
@@ -103,10 +126,14 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         if not 0 <= number < len(self._presses):
             raise ConfigError(f"action must be at least 0 and below {len(self._presses)}, got {action}")
         reward = self._engine.act(self._presses[number], self.frame_skip)
-        return self._picture(), reward, self._engine.finished, False, self._info()
+        if self._film is not None:
+            self._film.act(self._presses[number], self.frame_skip)
+        truncated = self._engine.finished and self._engine.timed_out
+        terminated = self._engine.finished and not truncated
+        return self._picture(), reward, terminated, truncated, self._info()
 
-    def render(self) -> Frame | None:  # type: ignore[override]
-        """The latest frame in the engine's full size; after the end of an episode, the last that was drawn."""
+    def render(self) -> Frame | list[Frame] | None:  # type: ignore[override]
+        """The latest frame drawn, or, where the environment was made to film, all since the last call or reset."""
         if self._engine.closed:
             raise EngineClosedError(f"this game of {self.scenario.key} is closed; there is nothing to render")
         if self.render_mode is None:
@@ -115,11 +142,13 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         frame = self._engine.frame
         if frame is None:
             raise ResetNeededError("no episode was begun; call reset() before render()")
-        return np.array(frame)
+        return np.array(frame) if self._film is None else self._film.take()
 
     def close(self) -> None:
         """End the engine. Closing twice does nothing."""
         self._engine.close()
+        if self._film is not None:
+            self._film.close()
 
     def _picture(self) -> Frame:
         picture = np.empty((SIDE, SIDE, 3), np.uint8)
@@ -127,10 +156,25 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         return picture
 
     def _info(self) -> dict[str, Any]:
-        info = {"episode": self.episode, "episode_return": self._engine.episode_return}
+        info = {"episode_number": self.episode, "episode_return": self._engine.episode_return}
         if self._engine.finished:
             info["timed_out"] = self._engine.timed_out
         return info
+
+
+def make(
+    key: str | Scenario,
+    *,
+    picture: Picture = "paper",
+    frame_skip: int = 4,
+    seed: int = 0,
+    stream: Stream = "training",
+    render_mode: str | None = None,
+) -> DoomEnv:
+    """The environment of one scenario, by its key ("BP") or ViZDoom's name ("basic"). See `DoomEnv`."""
+    return DoomEnv(
+        key, picture=picture, frame_skip=frame_skip, seed=seed, stream=stream, render_mode=render_mode
+    )
 
 
 def button_presses(scenario: Scenario) -> list[list[float]]:

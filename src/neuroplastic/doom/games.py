@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from ..errors import NeuroplasticError, at_least, choose
 from ..learn.seeding import episode_seed, mix
-from .engine import PICTURES, SIDE, Engine, EngineClosedError, Frame, Picture
+from .engine import Engine, EngineClosedError, Frame
 from .environment import button_presses
+from .pictures import PICTURES, SIDE, Picture
 from .scenarios import Scenario, scenario
 
 Policy = Callable[[Frame], npt.ArrayLike]

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ..errors import MissingPackageError
 from ..fuzzy.firing import entmax, layer_norm
 from ..network.encoder import FEATURES, PictureEncoder
 from ..network.nfn import NeuroFuzzyNetwork
@@ -217,14 +218,14 @@ def _counts(sums: torch.Tensor) -> Table:
 
 def _pictures(scenario: str, seed: int) -> tuple[Pictures, str]:
     """Pictures of random play, or made-up ones where the game is not there; and what they are."""
-    try:
-        from .. import doom
-    except ImportError:
-        reason = "since the game is not installed (pip install 'neuroplastic[doom]')"
-        return _made_up(seed), f"made-up pictures, {reason}"
+    from .. import doom
+
     key = doom.scenario(scenario).key
     try:
         return _played(key, seed), f"pictures of random play in {key}"
+    except MissingPackageError:
+        reason = "since the game is not installed (pip install 'neuroplastic[doom]')"
+        return _made_up(seed), f"made-up pictures, {reason}"
     except doom.EngineError as error:
         return _made_up(seed), f"made-up pictures, since the game did not start ({error})"
 
@@ -240,7 +241,7 @@ def _played(key: str, seed: int) -> Pictures:
         env.reset()
         while len(pictures) < FRAMES:
             picture, _, ended, cut, _ = env.step(int(generator.integers(actions)))
-            if ended or cut:  # the engine shows nothing after the end: the picture is black
+            if ended or cut:  # the engine draws nothing after the end: the picture is the one before
                 env.reset()
             else:
                 pictures.append(picture)

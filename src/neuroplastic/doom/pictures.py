@@ -1,0 +1,14 @@
+"""What the engine draws, and what an agent sees of it: sizes that can be told where the game is not installed."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Picture = Literal["paper", "fast"]
+"""What the engine draws before it is shrunk: "paper" is 640x480; "fast" is 160x120, which keeps the layout."""
+
+PICTURES: tuple[Picture, ...] = get_args(Picture)
+SIDE = 84
+"""Height and width of the picture that an agent sees."""
+TICS_PER_SECOND = 35
+"""The game's clock."""

@@ -1,0 +1,97 @@
+import dataclasses
+import importlib.util
+
+import numpy as np
+import pytest
+
+from neuroplastic import catalog
+from neuroplastic.doom import SCENARIOS, UnknownScenario
+from neuroplastic.doom.task import DoomTask, find, suggestions
+from neuroplastic.errors import ConfigError
+from neuroplastic.experiment.protocols import Task
+
+played = pytest.mark.skipif(importlib.util.find_spec("vizdoom") is None, reason="the game is not installed")
+
+
+def told(task: Task) -> tuple[str, str, int]:
+    """What everybody asks of a task; typed, so that the type checker compares the two."""
+    return task.key, task.title, len(task.actions)
+
+
+@pytest.mark.parametrize("name", ["BP", "bp", "basic", "basic.cfg", "BASIC"])
+def test_a_scenario_is_found_by_its_key_and_by_the_name_of_its_file(name: str) -> None:
+    assert find(name) == DoomTask("BP")
+    assert DoomTask(name).key == "BP"
+
+
+def test_what_is_no_scenario_is_not_found() -> None:
+    assert find("CartPole-v1") is None
+    with pytest.raises(UnknownScenario, match="did you mean 'BP'"):
+        DoomTask("basik")
+
+
+@pytest.mark.parametrize("key", SCENARIOS)
+def test_every_scenario_is_a_task(key: str) -> None:
+    task, scenario = DoomTask(key), SCENARIOS[key]
+    assert told(task) == (key, scenario.title, scenario.action_count)
+    assert task.observation.shape == (84, 84, 3)
+    assert len(set(task.actions)) == scenario.action_count
+    assert [task.mirrored_actions[mirrored] for mirrored in task.mirrored_actions] == list(
+        range(len(task.actions))
+    )
+    assert task.scores["random play"] == (scenario.random_play, None)
+    assert task.scores["the paper's NFN"] == scenario.paper_nfn
+    assert task.presets == ("tuned", "paper")
+    assert {key, scenario.config} <= set(suggestions())
+
+
+def test_actions_are_told_in_words() -> None:
+    assert DoomTask("BP").actions == (
+        "nothing",
+        "move left",
+        "move right",
+        "move left + move right",
+        "attack",
+        "move left + attack",
+        "move right + attack",
+        "move left + move right + attack",
+    )
+
+
+def test_options_have_help_and_the_scenario_is_no_option() -> None:
+    fields = {entry.name: entry.metadata for entry in dataclasses.fields(DoomTask)}
+    assert fields["scenario"]["identity"]
+    assert all("help" in metadata for name, metadata in fields.items() if name != "scenario")
+    with pytest.raises(ConfigError, match="did you mean 'fast'"):
+        DoomTask("BP", picture="fest")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="frame_skip must be a whole number of at least 1"):
+        DoomTask("BP", frame_skip=0)
+
+
+def test_the_catalogue_knows_the_kind() -> None:
+    assert catalog.kind("task", "doom") is DoomTask
+    assert catalog.name_of("task", DoomTask("BP")) == "doom"
+
+
+@played
+def test_the_environment_is_the_one_described() -> None:
+    task = DoomTask("TC", picture="fast", frame_skip=8)
+    environments = [
+        task.environment(seed=3, stream="evaluation"),
+        task.environment(seed=3, stream="evaluation", film=True),
+        task.environment(seed=3),
+    ]
+    judged, filmed, learned = (environment.reset(options={"episode": 2})[0] for environment in environments)
+    assert judged.shape == task.observation.shape
+    np.testing.assert_array_equal(judged, filmed)
+    assert (judged != learned).any()
+    assert environments[1].metadata["render_fps"] == 35
+    for environment in environments:
+        picture, reward, terminated, truncated, _ = environment.step(len(task.actions) - 1)
+        assert (reward, terminated, truncated) == (8.0, False, False)
+        assert picture.dtype == np.uint8
+    frames = environments[1].render()
+    assert len(frames) == 9
+    assert frames[0].shape == (480, 640, 3)
+    for environment in environments:
+        environment.close()
