@@ -1,0 +1,320 @@
+"""Many training games at once, stepped together, and brought back from the actions taken in them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import warnings
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ConfigError, at_least
+from ...learn.experience import Observations, Step
+from ..game import checked_actions
+from ..protocols import Task
+from .board import Board
+from .forking import AVAILABLE, Forking
+from .hands import Hand, LostError, OwnHand, WorkerHand
+from .players import Advance, Answer, Resume, Start
+from .reports import (
+    ArenaError,
+    Episode,
+    ReplayedEpisodeWarning,
+    Unrepeated,
+    WorkerLostError,
+    WorkerReplacedWarning,
+)
+
+LOSSES_WITHOUT_A_STEP = 3
+_NAMED = 3  # games that a warning names before it only counts
+
+
+@dataclass
+class _Record:
+    """What an episode under way can be played again from."""
+
+    episode: int
+    actions: list[int] = field(default_factory=list)
+    reward: float = 0.0
+
+
+class Arena:
+    """G games of a task that are stepped together; whoever's episode ends begins another in the same step.
+
+    Game g plays episodes g, g + G, g + 2 G, ... of stream "training" of run seed `seed`, so that what is played does
+    not depend on timing nor on how many processes play it. `processes` is 0 for games in this process, or how many
+    workers share them (never more than there are games); None is for `default_processes` to decide.
+
+    A worker that dies is replaced: another plays the episodes that were under way again, from their actions. With
+    deterministic games nothing but a WorkerReplacedWarning tells.
+
+    >>> with Arena(task, games=8) as arena:
+    ...     observations = arena.begin()
+    ...     step = arena.step(np.zeros(8, int))
+    """
+
+    def __init__(self, task: Task, *, games: int, seed: int = 0, processes: int | None = None) -> None:
+        self.task = task
+        self.games = at_least("games", games, 1)
+        self.seed = at_least("seed", seed, 0)
+        wanted = default_processes(task, games) if processes is None else at_least("processes", processes, 0)
+        self.processes = min(wanted, games)
+        self.steps = 0
+        """decisions so far, over all games"""
+        self.episodes_ended: tuple[Episode, ...] = ()
+        """the episodes that ended with the latest step, in the order of their games"""
+        self._records: list[_Record] = []
+        self._torn = self._closed = False
+        forking: Forking | None = None
+        self._hands: list[Hand]
+        if self.processes:
+            if not AVAILABLE:
+                raise ConfigError("this system cannot fork worker processes; play with processes=0")
+            forking = Forking(task, games=games, seed=seed)
+            self._board = forking.board
+            self._hands = [WorkerHand(forking, part) for part in _shares(games, self.processes)]
+        else:
+            self._board = Board(games, task.observation)
+            self._hands = [OwnHand(task, self._board, seed=seed)]
+        self._observations: Observations = self._board.observations.copy()
+        # Runs on close(), when this object is collected, and when Python exits: whichever comes first.
+        self._end = weakref.finalize(self, _end, self._hands, forking, os.getpid())
+
+    def __enter__(self) -> Arena:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def worker_pids(self) -> tuple[int, ...]:
+        """The process ids of the workers that are running."""
+        workers = [hand for hand in self._hands if isinstance(hand, WorkerHand)]
+        return tuple(worker.pid for worker in workers if worker.pid is not None)
+
+    @property
+    def observations(self) -> Observations:
+        """What is acted upon next, (games, *shape): an array of its own, which may be kept."""
+        observations: Observations = self._observations.copy()
+        return observations
+
+    def begin(self) -> Observations:
+        """Begin the first episode of every game; their first observations, (games, *shape)."""
+        self.steps, self.episodes_ended = 0, ()
+        self._records = [_Record(game) for game in range(self.games)]
+        self._resume()
+        return self.observations
+
+    def step(self, actions: npt.ArrayLike) -> Step:
+        """Take an action in every game; `episodes_ended` are those that it ended."""
+        if not self._records:
+            raise ArenaError("no episode was begun; call begin() or load_state_dict() before step()")
+        chosen = checked_actions(actions, self.games, self.task)
+        with self._undivided():
+            self._board.actions[:] = chosen
+            for hand in self._hands:
+                hand.send(Advance())
+            for hand in self._hands:
+                self._finish_step(hand)
+        return self._note_step()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where every game stands: its episode, the actions and the reward so far, the digest of what it shows."""
+        games = [
+            {
+                "episode": record.episode,
+                "actions": list(record.actions),
+                "reward": record.reward,
+                "observation_sha256": _digest(self._observations[game]),
+            }
+            for game, record in enumerate(self._records)
+        ]
+        return {"steps": self.steps, "games": games}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> list[Unrepeated]:
+        """Go on where `state_dict` was taken; which games do not, because their environment does not repeat itself.
+
+        A game cannot be saved in the middle of an episode: those under way are played again from their actions, by
+        all workers at once. If one then shows something else, a ReplayedEpisodeWarning says so.
+        """
+        games = state["games"]
+        if len(games) not in (0, self.games):
+            raise ConfigError(f"the state is that of {len(games)} games, and this arena has {self.games}")
+        self.steps, self.episodes_ended = state["steps"], ()
+        self._records = [_Record(game["episode"], list(game["actions"]), game["reward"]) for game in games]
+        if self._torn:  # of what was asked last, some was done: new games do as they are told
+            for hand in self._hands:
+                hand.close()
+            self._torn = False
+        if not games:
+            return []
+        early = self._resume()
+        shown_before = {number: game["observation_sha256"] for number, game in enumerate(games)}
+        unrepeated = self._unrepeated(shown_before, early)
+        self._warn_of(unrepeated)
+        self.episodes_ended = tuple(self._finish_episode(game) for game in early)
+        return unrepeated
+
+    def close(self) -> None:
+        """Close all games and end the workers. Closing twice does nothing."""
+        self._closed = True
+        self._end()
+
+    @contextlib.contextmanager
+    def _undivided(self) -> Iterator[None]:
+        """What is interrupted inside leaves some games further than others."""
+        if self._closed:
+            raise ArenaError(f"this arena of {self.task.key} is closed; make another with Arena()")
+        if self._torn:
+            raise ArenaError(
+                "the last step was interrupted in the middle; go back to before it with "
+                "load_state_dict(state_dict())"
+            )
+        self._torn = True
+        yield
+        self._torn = False
+
+    def _resume(self) -> Answer:
+        """Bring every game to where its record stands; the games whose episode ended before."""
+        early: list[int] = []
+        with self._undivided():
+            for hand in self._hands:
+                hand.send(self._resuming(hand))
+            for hand in self._hands:
+                try:
+                    early += hand.receive()
+                except LostError as lost:
+                    early += self._bring_back(hand, lost)
+        self._observations = self._board.observations.copy()
+        return tuple(early)
+
+    def _resuming(self, hand: Hand) -> Resume:
+        records = [(game, self._records[game]) for game in hand.games]
+        return Resume(tuple(Start(game, record.episode, tuple(record.actions)) for game, record in records))
+
+    def _bring_back(self, hand: Hand, lost: LostError) -> Answer:
+        """Have somebody new play the episodes of a hand that was lost; the games whose episode ended early."""
+        while True:
+            hand.losses += 1
+            if hand.losses > LOSSES_WITHOUT_A_STEP:
+                raise WorkerLostError(
+                    f"{lost}, and so it went {hand.losses} times without a step between; look for the system's "
+                    "out-of-memory killer, or play with processes=0 to see what happens"
+                ) from lost
+            actions = sum(len(self._records[game].actions) for game in hand.games)
+            warnings.warn(
+                f"{lost}; what it played ({_named(hand.games)}) is played again over {actions} actions",
+                WorkerReplacedWarning,
+                stacklevel=5,
+            )
+            try:
+                hand.send(self._resuming(hand))
+                return hand.receive()
+            except LostError as again:
+                lost = again
+
+    def _finish_step(self, hand: Hand) -> None:
+        skipped: Answer = ()
+        while True:
+            try:
+                hand.receive()
+                break
+            except LostError as lost:
+                skipped = self._bring_back(hand, lost)
+                shown_before = {game: _digest(self._observations[game]) for game in hand.games}
+                self._warn_of(self._unrepeated(shown_before, skipped))
+                hand.send(Advance(skipped))
+        hand.losses = 0
+        for game in skipped:  # its episode is over without the action: it was cut short
+            self._board.rewards[game] = 0.0
+            self._board.terminated[game], self._board.truncated[game] = False, True
+
+    def _note_step(self) -> Step:
+        board = self._board
+        self.steps += self.games
+        actions, rewards = board.actions.tolist(), board.rewards.tolist()
+        for record, action, reward in zip(self._records, actions, rewards, strict=True):
+            record.actions.append(action)
+            record.reward += reward
+        ended = [int(game) for game in np.flatnonzero(board.terminated | board.truncated)]
+        self.episodes_ended = tuple(self._finish_episode(game) for game in ended)
+        self._observations = board.observations.copy()
+        return Step(
+            rewards=board.rewards.astype(np.float32),
+            terminated=board.terminated.copy(),
+            truncated=board.truncated.copy(),
+            observations=self.observations,
+            last={game: board.last[game].copy() for game in ended},
+        )
+
+    def _finish_episode(self, game: int) -> Episode:
+        record = self._records[game]
+        self._records[game] = _Record(record.episode + self.games)
+        return Episode(record.episode, game, self.steps, len(record.actions), record.reward)
+
+    def _unrepeated(self, shown_before: Mapping[int, str], early: Answer) -> list[Unrepeated]:
+        """Of the games just played again, those that do not show what they showed before, told by its digest."""
+        found = []
+        for game, before in shown_before.items():
+            record, now = self._records[game], self._board.observations[game].copy()
+            if game in early or _digest(now) != before:
+                found.append(Unrepeated(game, record.episode, len(record.actions), now, game in early))
+        return found
+
+    def _warn_of(self, unrepeated: list[Unrepeated]) -> None:
+        if not unrepeated:
+            return
+        told = [str(one) for one in unrepeated[:_NAMED]]
+        if len(unrepeated) > _NAMED:
+            told.append(f"and {len(unrepeated) - _NAMED} more did not repeat")
+        warnings.warn(
+            f"{'; '.join(told)}: the environment is not deterministic. Training goes on, but not exactly as it would "
+            "have",
+            ReplayedEpisodeWarning,
+            stacklevel=3,
+        )
+
+
+def default_processes(task: Task, games: int) -> int:
+    """How many worker processes pay: none for vectors, which are cheap, one per core for pictures.
+
+    None either where workers have nothing to share or cannot be had: one game, one core, no fork, or a task that is
+    defined in the program's main script, which workers do not run.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    useful = task.observation.is_picture and min(games, cores) > 1
+    return min(games, cores) if useful and AVAILABLE and type(task).__module__ != "__main__" else 0
+
+
+def _shares(games: int, hands: int) -> list[tuple[int, ...]]:
+    """The games, in as many runs of nearly the same length."""
+    return [tuple(int(game) for game in part) for part in np.array_split(np.arange(games), hands)]
+
+
+def _digest(observation: Observations) -> str:
+    return hashlib.sha256(observation.tobytes()).hexdigest()
+
+
+def _named(games: tuple[int, ...]) -> str:
+    return f"game {games[0]}" if len(games) == 1 else f"games {games[0]} to {games[-1]}"
+
+
+def _end(hands: list[Hand], forking: Forking | None, owner: int) -> None:
+    if os.getpid() != owner:  # a forked copy of the program: the workers are not its own
+        return
+    for hand in hands:
+        if isinstance(hand, WorkerHand):
+            hand.leave()  # all at once, then wait for each
+    for hand in hands:
+        hand.close()
+    if forking is not None:
+        forking.close()

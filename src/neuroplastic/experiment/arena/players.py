@@ -1,0 +1,104 @@
+"""Plays some of an arena's games, one after the other, and puts what comes of it on the board."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..game import Game
+from ..protocols import Task
+from .board import Board
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """Which games somebody plays."""
+
+    task: Task
+    seed: int
+    games: tuple[int, ...]
+    """numbers of their rows on the board"""
+    stride: int
+    """games of the whole arena: after episode k of a game comes episode k + stride"""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a game stands: which episode, and the actions taken in it so far."""
+
+    game: int
+    episode: int
+    actions: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Resume:
+    """A command: play these episodes up to where they stood. The answer: the games whose episode ended before that."""
+
+    starts: tuple[Start, ...]
+
+
+@dataclass(frozen=True)
+class Advance:
+    """A command: one step in every game, but for those skipped, by the actions on the board. No answer."""
+
+    skipped: tuple[int, ...] = ()
+
+
+Command = Resume | Advance
+Answer = tuple[int, ...]
+
+
+class Players:
+    """The games of a lineup, and the commands that they obey."""
+
+    def __init__(self, lineup: Lineup, board: Board) -> None:
+        self.lineup, self.board = lineup, board
+        self._games: dict[int, Game] = {}
+        try:
+            for game in lineup.games:
+                self._games[game] = Game(lineup.task, seed=lineup.seed, stream="training")
+        except BaseException:
+            self.close()
+            raise
+
+    def obey(self, command: Command) -> Answer:
+        """Do what is asked."""
+        if isinstance(command, Resume):
+            return tuple(start.game for start in command.starts if not self._resume(start))
+        for number in self.lineup.games:
+            if number not in command.skipped:
+                self._advance(number)
+        return ()
+
+    def close(self) -> None:
+        """Close all environments."""
+        for game in self._games.values():
+            game.close()
+
+    def _advance(self, number: int) -> None:
+        game, board = self._games[number], self.board
+        game.act(int(board.actions[number]))
+        board.rewards[number] = game.reward
+        board.terminated[number] = game.terminated
+        board.truncated[number] = game.truncated
+        if game.over:
+            self._begin_next(number)
+        else:
+            board.observations[number] = game.observation
+
+    def _resume(self, start: Start) -> bool:
+        game = self._games[start.game]
+        game.begin(start.episode)
+        for action in start.actions:
+            game.act(action)
+            if game.over:
+                self._begin_next(start.game)
+                return False
+        self.board.observations[start.game] = game.observation
+        return True
+
+    def _begin_next(self, number: int) -> None:
+        game = self._games[number]
+        self.board.last[number] = game.observation
+        game.begin(game.episode + self.lineup.stride)
+        self.board.observations[number] = game.observation
