@@ -207,10 +207,12 @@ def test_labels_are_doubted_where_there_are_more_than_two_classes():
 def test_held_out_rows_stop_training_and_the_best_look_is_kept():
     x, _ = corners(600)
     noise = np.random.default_rng(3).integers(0, 2, 600)
-    model = npl.NeuroFuzzyClassifier(random_state=0, early_stopping=True, patience=2, max_updates=2000).fit(
-        x, noise
-    )
+    model = npl.NeuroFuzzyClassifier(random_state=0, early_stopping=True, patience=2, max_updates=2000)
+    looks = []
+    model.fit(x, noise, on_look=looks.append)
     assert model.n_iter_ < 2000
+    assert looks[0].updates == 2000
+    assert looks[-1].update == looks[-1].updates == model.n_iter_
     assert len(model.history_.held_out) == len(model.history_.losses)
 
 

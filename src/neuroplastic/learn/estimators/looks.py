@@ -19,7 +19,7 @@ class Look:
     update: int
     """of this training, from 1"""
     updates: int
-    """of this training at most; it may stop sooner"""
+    """of this training at most; the last look of one that stops sooner says so by `updates == update`"""
     loss: float
     """mean over the updates since the look before"""
     held_out: float | None

@@ -224,8 +224,6 @@ def train(
                 looked_at = mean_loss(net, loss, held_out)
                 history.held_out.append(looked_at)
             history.losses.append(recent)
-            on_look(Look(update, last, recent, None if held_out is None else looked_at, average.born))
-            recent = 0.0
             if looked_at < best - plan.tolerance:
                 best, waited = looked_at, 0
                 if held_out is not None:
@@ -234,7 +232,11 @@ def train(
                 waited += 1
             average.swap()
             if waited >= plan.patience:
+                last = update
+            on_look(Look(update, last, recent, None if held_out is None else looked_at, average.born))
+            if update == last:
                 break
+            recent = 0.0
     net.antecedent.neurogenesis = net.neurogenesis
     average.swap()
     if best_state is not None:
