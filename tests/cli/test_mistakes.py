@@ -155,10 +155,10 @@ def test_output_that_nobody_reads_ends_a_command_quietly(words, folder, capsys, 
 
 
 def test_a_pipe_that_breaks_elsewhere_is_no_success(folder, capsys, monkeypatch):
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("neuroplastic.cli.rules._rules_of", broken)
+    monkeypatch.setattr("neuroplastic.cli.rules.open_anything", broken)
     assert main(["rules", str(folder / "net.safetensors")]) == 2
     assert "Broken pipe" in capsys.readouterr().err
 

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from neuroplastic.cli.progress import Progress, Stages
-from neuroplastic.usecases.progress import Step
+from neuroplastic.cli.progress import Meter, Stages
+from neuroplastic.usecases.progress import Headway
 
 
 class Terminal(io.StringIO):
@@ -27,7 +27,7 @@ def clock():
 
 def test_a_file_gets_a_line_every_half_minute_and_one_at_the_end(clock):
     file = io.StringIO()
-    with Progress("training", 100, unit="step", stream=file, clock=clock) as progress:
+    with Meter("training", 100, unit="step", stream=file, clock=clock) as progress:
         for step in range(100):
             clock.now += 1
             progress.show(f"loss {step}")
@@ -42,7 +42,7 @@ def test_a_file_gets_a_line_every_half_minute_and_one_at_the_end(clock):
 
 def test_steps_that_are_few_get_a_line_each(clock):
     file = io.StringIO()
-    with Progress("cross-validation", 3, unit="fold", each=True, stream=file, clock=clock) as progress:
+    with Meter("cross-validation", 3, unit="fold", each=True, stream=file, clock=clock) as progress:
         for _ in range(3):
             progress.show("while a fold is trained")
             progress.show("")
@@ -52,14 +52,14 @@ def test_steps_that_are_few_get_a_line_each(clock):
 
 def test_work_that_goes_on_says_where_it_was(clock):
     file = io.StringIO()
-    with Progress("training", 10, unit="step", done=9, stream=file, clock=clock) as progress:
+    with Meter("training", 10, unit="step", done=9, stream=file, clock=clock) as progress:
         progress.update()
     assert file.getvalue() == "training: 10 of 10 steps\n"
 
 
 def test_a_line_of_its_own_goes_to_standard_output_and_puts_off_the_next(clock, capsys):
     file = io.StringIO()
-    with Progress("training", 10, unit="step", stream=file, clock=clock) as progress:
+    with Meter("training", 10, unit="step", stream=file, clock=clock) as progress:
         clock.now = 20
         progress.write("epoch 1: 3.5")
         clock.now = 40
@@ -73,7 +73,7 @@ def test_a_line_of_its_own_goes_to_standard_output_and_puts_off_the_next(clock, 
 
 def test_a_file_never_gets_a_redrawn_bar(clock):
     file = io.StringIO()
-    with Progress("training", 5, unit="step", stream=file, clock=clock) as progress:
+    with Meter("training", 5, unit="step", stream=file, clock=clock) as progress:
         progress.update(5)
     assert "\r" not in file.getvalue()
     assert "\x1b" not in file.getvalue()
@@ -81,7 +81,7 @@ def test_a_file_never_gets_a_redrawn_bar(clock):
 
 def test_a_terminal_gets_a_bar_with_figures(capsys):
     screen = Terminal()
-    with Progress("training", 5, unit="step", stream=screen) as progress:
+    with Meter("training", 5, unit="step", stream=screen) as progress:
         progress.show("loss 0.25")
         progress.update(5)
         progress.write("epoch 1: 3.5")
@@ -96,10 +96,10 @@ def test_every_stage_of_a_use_case_has_progress_of_its_own():
     file = io.StringIO()
     with Stages(stream=file) as stages:
         for fold in (1, 2):
-            stages(Step("cross-validation", fold - 1, 2, "fold", "fitting 20 of 400"))
-            stages(Step("cross-validation", fold, 2, "fold", f"accuracy 0.{fold}"))
+            stages(Headway("cross-validation", fold - 1, 2, "fold", "fitting 20 of 400"))
+            stages(Headway("cross-validation", fold, 2, "fold", f"accuracy 0.{fold}"))
         for update in range(20, 81, 20):
-            stages(Step("fitting", update, 80, "update", f"loss {update}"))
+            stages(Headway("fitting", update, 80, "update", f"loss {update}"))
     assert file.getvalue().splitlines() == [
         "cross-validation: 1 of 2 folds, accuracy 0.1",
         "cross-validation: 2 of 2 folds, accuracy 0.2",

@@ -17,6 +17,8 @@ from neuroplastic.experiment.decision import (
     feature_names,
     located_decision,
 )
+from neuroplastic.usecases.explaining import explain_decision as explain_play
+from neuroplastic.usecases.opening import OpenedRun
 
 
 def made(levels=(), agent="nfn"):
@@ -47,7 +49,6 @@ def test_text_tells_action_rules_alternative_and_place(levels):
 def test_text_and_picture_tell_of_the_same_place_where_nothing_speaks_for_the_action(tmp_path, monkeypatch):
     """A single rule that decides a constant: the value does not change with the picture, only the firing does."""
     pytest.importorskip("captum")
-    from neuroplastic.cli import rules
     from neuroplastic.rules import pictures
 
     config = with_values(preset("tuned", "BP", "nfn"), {"rules": 1, "consequent": "constant"})
@@ -55,15 +56,13 @@ def test_text_and_picture_tell_of_the_same_place_where_nothing_speaks_for_the_ac
     assert decision(config, network, picture).region() is None
     assert "rule" in located_decision(config, network, picture).target
     drawn = []
-    monkeypatch.setattr(rules, "_opened", lambda _: ("run", (config, network)))
     monkeypatch.setattr("neuroplastic.experiment.recording.watch_episode", lambda *_, **__: [picture])
     plot = pictures.plot_regions
     monkeypatch.setattr(pictures, "plot_regions", lambda found: drawn.append(found) or plot(found))
-    from neuroplastic.cli.main import main
-
-    assert main(["explain", "run", "--picture", str(tmp_path / "why.png")]) == 0
+    explained = explain_play(OpenedRun(tmp_path, config, network))
+    explained.figure()
     assert drawn[0].target == located_decision(config, network, picture).target
-    assert decision_text(drawn[0]) == explain_decision(config, network, picture)
+    assert decision_text(drawn[0]) == explained.text == explain_decision(config, network, picture)
 
 
 def test_without_captum_the_place_is_left_out(monkeypatch):

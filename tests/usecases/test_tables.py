@@ -40,7 +40,7 @@ def steps():
 
 @pytest.fixture(scope="module")
 def fitted(prepared, steps):
-    return fit_table(prepared, FitRequest(rules=3, folds=2), on_step=steps.append)
+    return fit_table(prepared, FitRequest(rules=3, folds=2), on_progress=steps.append)
 
 
 def numbers(rows: int) -> PreparedTable:
@@ -117,7 +117,7 @@ def test_a_fit_is_cancelled_between_folds_and_between_updates(prepared):
                 raise CancelledError
 
         with pytest.raises(CancelledError):
-            fit_table(prepared, FitRequest(rules=2, folds=2), on_step=listen)
+            fit_table(prepared, FitRequest(rules=2, folds=2), on_progress=listen)
 
 
 def test_portable_rules_fire_without_layer_norm(prepared):

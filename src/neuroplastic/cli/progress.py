@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..usecases.progress import Step
+from ..usecases.progress import Headway
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -19,7 +19,7 @@ BETWEEN_DRAWINGS = 0.1
 FEW = 30
 
 
-class Progress:
+class Meter:
     """Counts the steps of one piece of work and tells of them on standard error, or on `stream`.
 
     On a terminal that is a bar. Elsewhere it is a line after the last step, half a minute after the line before, and
@@ -97,7 +97,7 @@ class Stages:
 
     def __init__(self, *, stream: TextIO | None = None) -> None:
         self._stream = stream
-        self._now: Progress | None = None
+        self._now: Meter | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -106,12 +106,12 @@ class Stages:
         if self._now is not None:
             self._now.__exit__()
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, step: Headway) -> None:
         """Show a step."""
         if self._now is None or self._now.what != step.stage:
             self.__exit__()
             each = step.total <= FEW
-            self._now = Progress(step.stage, step.total, unit=step.unit, each=each, stream=self._stream)
+            self._now = Meter(step.stage, step.total, unit=step.unit, each=each, stream=self._stream)
         self._now.show(step.figures)
         if step.done > self._now.done:
             self._now.update(step.done - self._now.done)

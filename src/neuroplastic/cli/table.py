@@ -57,7 +57,7 @@ def run_fit(options: argparse.Namespace) -> int:
         print(f"note: {note}")
     sys.stdout.flush()  # before the progress, where both go to one file
     with Stages() as stages:
-        fitted = fit_table(table, how, on_step=stages)
+        fitted = fit_table(table, how, on_progress=stages)
     saved = save_table(fitted, options.out, force=options.force)
     print(f"\n{fitted.rules.text(premises=4, consequents=3)}\n")
     for line in saved.summary:

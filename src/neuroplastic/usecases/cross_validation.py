@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..errors import ConfigError
 from .preparing import PreparedTable
-from .progress import OnStep, Step, nobody
+from .progress import Headway, Listener, nobody
 
 CLASSES = {"accuracy": accuracy_score, "balanced accuracy": balanced_accuracy_score}
 NUMBERS = {"R²": r2_score, "mean absolute error": mean_absolute_error}
@@ -29,12 +29,12 @@ class Predicts(Protocol):
         """The prediction of each row."""
 
 
-Learn = Callable[[pd.DataFrame, pd.Series, OnStep], Predicts]
+Learn = Callable[[pd.DataFrame, pd.Series, Listener], Predicts]
 """Learns from rows and their targets, and tells how far it is. Any model will do: a baseline has the same folds."""
 
 
 def cross_validate(
-    table: PreparedTable, learn: Learn, *, folds: int = 5, seed: int = 0, on_step: OnStep = nobody
+    table: PreparedTable, learn: Learn, *, folds: int = 5, seed: int = 0, on_progress: Listener = nobody
 ) -> FoldScores:
     """Learn from all folds but one and score that one, in turn; fewer folds where there are too few rows."""
     columns, x, y = table.columns, table.x, table.y
@@ -44,14 +44,14 @@ def cross_validate(
     scores: dict[str, list[float]] = {name: [] for name in measures}
     for fold, (train, test) in enumerate(splitter.split(x, y)):
 
-        def within(step: Step, fold: int = fold) -> None:
-            on_step(Step(STAGE, fold, folds, "fold", f"{step.stage} {step.done} of {step.total}"))
+        def within(step: Headway, fold: int = fold) -> None:
+            on_progress(Headway(STAGE, fold, folds, "fold", f"{step.stage} {step.done} of {step.total}"))
 
         made = learn(x.iloc[train], y.iloc[train], within).predict(x.iloc[test])
         for name, measure in measures.items():
             scores[name].append(float(measure(y.iloc[test], made)))
         figures = ", ".join(f"{name} {found[-1]:.3f}" for name, found in scores.items())
-        on_step(Step(STAGE, fold + 1, folds, "fold", figures))
+        on_progress(Headway(STAGE, fold + 1, folds, "fold", figures))
     return {name: tuple(found) for name, found in scores.items()}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Step:
+class Headway:
     """How far one stage of the work is; the stages of a use case follow each other."""
 
     stage: str
@@ -20,9 +20,9 @@ class Step:
     """how well it does so far, for people to read"""
 
 
-OnStep = Callable[[Step], None]
-"""Is told every step. What it raises ends the work: that is how a front end cancels, and nothing was written then."""
+Listener = Callable[[Headway], None]
+"""Is told again and again. What it raises ends the work: so a front end cancels, and nothing was written then."""
 
 
-def nobody(_: Step) -> None:
-    """Listens to no step."""
+def nobody(_: Headway) -> None:
+    """Does not listen."""

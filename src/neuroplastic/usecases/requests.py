@@ -1,4 +1,4 @@
-"""What is asked of a table: which columns, and how to fit. Nothing heavy is imported, so that parsers can show it."""
+"""What can be asked for, by name. Nothing heavy is imported here, so that a parser or a page can show it at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from pathlib import Path
 from ..errors import ConfigError, at_least, choose
 
 TASKS = ("auto", "classes", "number")
+"""What a target can be taken for."""
+HEADS = ("advantage", "value")
+"""The parts of an agent that have rules; the first decides."""
+EPOCHS = ("best", "last")
+"""The networks that a run keeps."""
+RULE_FILES = (".txt", ".csv", ".json", ".fml", ".xml", ".fcl", ".fis", ".onnx")
+"""Endings of files that rules are written to."""
+PICTURES = (".png", ".svg", ".pdf")
+"""Endings of files that figures are drawn to."""
 
 
 @dataclass(frozen=True)

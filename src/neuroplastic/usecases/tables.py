@@ -15,7 +15,7 @@ from ..learn.table_model import TableModel, estimator_for
 from ..rules.rule_base import RuleBase
 from .cross_validation import FoldScores, cross_validate
 from .preparing import PreparedTable
-from .progress import OnStep, Step, nobody
+from .progress import Headway, Listener, nobody
 from .requests import FitRequest
 
 
@@ -42,18 +42,18 @@ class FittedTable:
 
 
 def fit_table(
-    table: PreparedTable, request: FitRequest | None = None, *, on_step: OnStep = nobody
+    table: PreparedTable, request: FitRequest | None = None, *, on_progress: Listener = nobody
 ) -> FittedTable:
-    """Cross-validate, then fit to all rows. Nothing is written; what `on_step` raises ends it."""
+    """Cross-validate, then fit to all rows. Nothing is written; what `on_progress` raises ends it."""
     request = FitRequest() if request is None else request
     kind, settings = estimator_for(table.columns), _settings(request)
 
-    def learn(x: pd.DataFrame, y: pd.Series, told: OnStep) -> Any:
-        return kind(**settings).fit(x, y, on_look=_as_steps(told))
+    def learn(x: pd.DataFrame, y: pd.Series, told: Listener) -> Any:
+        return kind(**settings).fit(x, y, on_look=_by_looks(told))
 
-    scores = cross_validate(table, learn, folds=request.folds, seed=request.seed, on_step=on_step)
+    scores = cross_validate(table, learn, folds=request.folds, seed=request.seed, on_progress=on_progress)
     start = kind(**settings).start(table.x, table.y).rules_
-    return FittedTable(table, request, scores, start, learn(table.x, table.y, on_step))
+    return FittedTable(table, request, scores, start, learn(table.x, table.y, on_progress))
 
 
 def _settings(request: FitRequest) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _settings(request: FitRequest) -> dict[str, Any]:
     return settings if request.rules is None else {**settings, "rules": request.rules}
 
 
-def _as_steps(on_step: OnStep) -> Callable[[Look], None]:
+def _by_looks(on_progress: Listener) -> Callable[[Look], None]:
     """Tells of all trainings of a fit as one stage. One that stops early, and the last, shorter one, make it jump."""
     longest = 1
 
@@ -71,7 +71,7 @@ def _as_steps(on_step: OnStep) -> Callable[[Look], None]:
         total = look.trainings * longest
         last = look.training == look.trainings
         done = total - look.updates + look.update if last else (look.training - 1) * longest + look.update
-        on_step(Step("fitting", done, total, "update", f"loss {look.loss:.4f}, {look.born} sets born"))
+        on_progress(Headway("fitting", done, total, "update", f"loss {look.loss:.4f}, {look.born} sets born"))
 
     return tell
 

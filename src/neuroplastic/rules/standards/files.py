@@ -26,6 +26,7 @@ _WRITERS: dict[str, Callable[[Source], str]] = {
     ".fcl": to_fcl,
     ".fis": to_fis,
 }
+ENDINGS = (*_WRITERS, ".onnx")
 
 
 def export(source: Source, path: str | os.PathLike[str]) -> None:
@@ -37,25 +38,28 @@ def export(source: Source, path: str | os.PathLike[str]) -> None:
     takes single precision and gives the scores of the classes, or the predicted numbers.
     """
     target = Path(path)
-    extension = target.suffix.lower()
-    if extension == ".onnx":
-        from .onnx_export import to_onnx
-
-        if isinstance(source, RuleBase):
-            to_onnx(network_of(source), target)
-        elif is_estimator(source):
-            stretch = getattr(source, "target_scale_", None)
-            outer = None if stretch is None else (getattr(source, "target_offset_", 0.0), stretch)
-            scaler = (source.offset_, source.scale_)
-            to_onnx(source.network_, target, scaler=scaler, output_scaler=outer, double=False)
-        else:
-            to_onnx(source, target)
-        return
-    if extension not in _WRITERS:
+    if target.suffix.lower() not in ENDINGS:
         raise StandardError(
-            f"the extension of {target.name!r} must be one of {', '.join(_WRITERS)}, .onnx, got {extension!r}"
+            f"the extension of {target.name!r} must be one of {', '.join(ENDINGS)}, got {target.suffix.lower()!r}"
         )
-    write_whole(target, _WRITERS[extension](source).encode())
+    write_whole(target, exported(source, target.suffix.lower()))
+
+
+def exported(source: Source, extension: str) -> bytes:
+    """The content of the file that `export` writes; the extension is one of `ENDINGS`."""
+    if extension in _WRITERS:
+        return _WRITERS[extension](source).encode()
+    from .onnx_export import onnx_of
+
+    if isinstance(source, RuleBase):
+        return onnx_of(network_of(source))
+    if is_estimator(source):
+        stretch = getattr(source, "target_scale_", None)
+        outer = None if stretch is None else (getattr(source, "target_offset_", 0.0), stretch)
+        return onnx_of(
+            source.network_, scaler=(source.offset_, source.scale_), output_scaler=outer, double=False
+        )
+    return onnx_of(source)
 
 
 def import_rules(path: str | os.PathLike[str]) -> RuleBase:

@@ -35,7 +35,18 @@ def to_onnx(
     output_scaler: Any = None,
     double: bool | None = None,
 ) -> None:
-    """Write the network as in evaluation mode: input `x` (batch, inputs), output `y` (batch, outputs).
+    """Write the network as `onnx_of` has it."""
+    write_whole(path, onnx_of(net, scaler=scaler, output_scaler=output_scaler, double=double))
+
+
+def onnx_of(
+    net: NeuroFuzzyNetwork | Hierarchy,
+    *,
+    scaler: Any = None,
+    output_scaler: Any = None,
+    double: bool | None = None,
+) -> bytes:
+    """The network as in evaluation mode: input `x` (batch, inputs), output `y` (batch, outputs).
 
     With `scaler` and `output_scaler` (see `rule_base`) the graph takes and gives raw units. Opset 17, in the
     network's precision unless `double` says otherwise, all firing options and consequents. Grown networks carry
@@ -56,8 +67,7 @@ def to_onnx(
         outer = Scaling.of(output_scaler, levels[-1].out_features)
         stretched = graph.node("Mul", graph.wide(value), graph.constant(outer.scale, wide=True))
         value = graph.narrow(graph.node("Add", stretched, graph.constant(outer.offset, wide=True)))
-    content = checked_bytes(graph, value, levels[0].in_features, levels[-1].out_features)
-    write_whole(path, content)
+    return checked_bytes(graph, value, levels[0].in_features, levels[-1].out_features)
 
 
 def _level(graph: Graph, net: NeuroFuzzyNetwork, x: str) -> str:

@@ -1,0 +1,112 @@
+"""Which rules made a decision: of a model on a row of a table, of an agent in an episode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from ..rules.explanations.explaining import explain
+from ..rules.explanations.explanation import Explanation
+from .opening import OpenedEstimator, OpenedNetwork, OpenedRun, OpenedTable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from ..rules.explanations.regions import PictureExplanation
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRow:
+    """Why a model answers a row of a file as it does."""
+
+    number: int
+    """of the row, from 1"""
+    explanation: Explanation
+
+    @property
+    def text(self) -> str:
+        """The explanation in words."""
+        return self.explanation.text(0)
+
+    def figure(self) -> Any:
+        """The explanation drawn; needs matplotlib."""
+        from ..rules.pictures import plot_explanation
+
+        return plot_explanation(self.explanation)
+
+
+def explain_row(
+    opened: OpenedTable | OpenedEstimator | OpenedNetwork, data: str | Path, *, number: int = 1
+) -> ExplainedRow:
+    """Explain one row of a file, by its number from 1."""
+    from ..learn.columns import read_table
+
+    frame = opened.model.read(data) if isinstance(opened, OpenedTable) else read_table(data)
+    if not 1 <= number <= len(frame):
+        raise InputError(f"row must be at least 1 and at most {len(frame)}, the rows of {data}, got {number}")
+    return ExplainedRow(number, explain_rows(opened, frame.iloc[[number - 1]]))
+
+
+def explain_rows(opened: OpenedTable | OpenedEstimator | OpenedNetwork, frame: pd.DataFrame) -> Explanation:
+    """Explain rows: with a table's own columns, else with the inputs alone, as numbers."""
+    if isinstance(opened, OpenedTable):
+        return opened.model.estimator.explain(opened.model.columns.matrix(frame))
+    try:
+        numbers = frame.astype(float)
+    except ValueError as error:
+        raise InputError(f"{opened.path} needs a table with its inputs alone, as numbers: {error}") from error
+    if isinstance(opened, OpenedEstimator):
+        return opened.estimator.explain(numbers)
+    return explain(opened.network, numbers.to_numpy(), feature_names=[str(name) for name in frame.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedDecision:
+    """Why an agent acted as it did at one moment of an episode."""
+
+    run: OpenedRun
+    episode: int
+    number: int
+    """of the decision, from 0"""
+    decisions: int
+    """in the whole episode"""
+    picture: NDArray[np.uint8]
+    explanation: PictureExplanation
+
+    @property
+    def text(self) -> str:
+        """The decision in words."""
+        from ..experiment.decision import decision_text
+
+        return decision_text(self.explanation)
+
+    def figure(self) -> Any:
+        """The picture with what speaks for the decision; needs matplotlib and captum."""
+        from ..experiment.decision import decision
+        from ..rules.pictures import plot_regions
+
+        located = self.explanation
+        if (
+            located.heat is None
+        ):  # without captum there is no place to draw, and to ask for one says what to install
+            located = decision(self.run.config, self.run.agent, self.picture)
+        return plot_regions(located)
+
+
+def explain_decision(run: OpenedRun, *, episode: int = 0, number: int | None = None) -> ExplainedDecision:
+    """Play an evaluation episode and explain one of its decisions, from 0; by default the middle one."""
+    from ..experiment.decision import located_decision
+    from ..experiment.recording import watch_episode
+
+    run.need_rules()
+    pictures = watch_episode(run.config, run.agent, episode=episode)
+    count = len(pictures)
+    number = count // 2 if number is None else number
+    if not 0 <= number < count:
+        raise InputError(f"decision must lie in 0 to {count - 1} in this episode, got {number}")
+    explanation = located_decision(run.config, run.agent, pictures[number])
+    return ExplainedDecision(run, episode, number, count, pictures[number], explanation)

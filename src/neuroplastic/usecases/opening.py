@@ -1,0 +1,114 @@
+"""Whatever has rules, opened by its path: a model of a table, a saved network or estimator, a run.
+
+What each kind needs is imported when one is opened: a table needs no game, and a run no scikit-learn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..experiment.configuration import RunConfig
+    from ..learn.table_model import TableModel
+    from ..network.dueling import DuelingNetwork
+    from ..network.hierarchy import Hierarchy
+    from ..network.nfn import NeuroFuzzyNetwork
+    from ..rules.estimators import FittedEstimator
+
+SOURCES = "a folder made by `neuroplastic fit`, a run of `neuroplastic train`, or a file written by npl.save"
+TABLE, FILE, RUN = "table", "file", "run"
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedTable:
+    """A folder made by `neuroplastic fit`."""
+
+    path: Path
+    model: TableModel
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedEstimator:
+    """A file that `npl.save` wrote of a fitted estimator."""
+
+    path: Path
+    estimator: FittedEstimator
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedNetwork:
+    """A file that `npl.save` wrote of a network."""
+
+    path: Path
+    network: NeuroFuzzyNetwork | Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedRun:
+    """A run of `neuroplastic train`, its agent in evaluation mode; not every agent has rules."""
+
+    path: Path
+    config: RunConfig
+    agent: DuelingNetwork
+
+    def need_rules(self) -> None:
+        """Raise an InputError unless the agent is neuro-fuzzy."""
+        if self.config.agent != "nfn":
+            raise InputError(
+                f"{self.path} is a {self.config.agent} run: it has no rules; train with --agent nfn"
+            )
+
+
+Opened = OpenedTable | OpenedEstimator | OpenedNetwork | OpenedRun
+
+
+def kind_of(source: str | Path) -> str:
+    """TABLE, FILE or RUN, by what lies at the path; a run may be named without its `runs/`. Reads nothing."""
+    path = Path(source)
+    if path.is_file():
+        return FILE
+    # The file of a TableModel, by name: to ask that class would need scikit-learn for a run, too.
+    if (path / "columns.json").is_file():
+        return TABLE
+    if any((folder / "config.json").is_file() for folder in (path, Path("runs") / path)):
+        return RUN
+    what = "holds neither a model nor a run" if path.is_dir() else "does not exist"
+    raise InputError(f"{path} {what}; give {SOURCES}")
+
+
+def open_anything(source: str | Path, *, which: str = "best") -> Opened:
+    """Open what lies at a path. A run keeps the networks of its 'best' and of its 'last' epoch: `which` chooses."""
+    kind = kind_of(source)
+    if kind == RUN:
+        return _opened_run(source, which)
+    if kind == FILE:
+        return _opened_file(Path(source))
+    from ..learn.table_model import TableModel
+
+    return OpenedTable(Path(source), TableModel.load(source))
+
+
+def _opened_file(path: Path) -> OpenedEstimator | OpenedNetwork:
+    from ..network.storage import StorageError, load
+    from ..rules.estimators import is_estimator
+
+    try:
+        found = load(path)
+    except StorageError as error:
+        raise InputError(f"{error}; give {SOURCES}") from error
+    return OpenedEstimator(path, found) if is_estimator(found) else OpenedNetwork(path, found)
+
+
+def _opened_run(source: str | Path, which: str) -> OpenedRun:
+    from ..experiment.agent import build_agent
+    from ..experiment.run_folder import RunFolder
+
+    folder = RunFolder.open(source)
+    config = folder.config()
+    agent = build_agent(config)
+    folder.load_into(agent, which)
+    return OpenedRun(folder.path, config, agent.eval())
