@@ -4,14 +4,23 @@ import contextlib
 import io
 import re
 from pathlib import Path
+from typing import Any, NamedTuple
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-def examples_that_print_what_is_shown(page: Path) -> int:
-    """Run a page's Python in order; what a block prints must be the text block that follows. How many there are."""
+class Worked(NamedTuple):
+    """What became of a page: all that its code defined, and how many of its outputs were checked."""
+
+    names: dict[str, Any]
+    checked: int
+
+
+def worked_through(page: Path) -> Worked:
+    """Run a page's Python in order; what a block prints must be the text block that follows."""
     blocks = re.findall(r"```(python|text)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    names, shown, checked = {}, None, 0
+    names: dict[str, Any] = {}
+    shown, checked = None, 0
     for kind, content in blocks:
         if kind == "python":
             output = io.StringIO()
@@ -21,4 +30,9 @@ def examples_that_print_what_is_shown(page: Path) -> int:
         elif shown is not None:
             assert content == shown
             shown, checked = None, checked + 1
-    return checked
+    return Worked(names, checked)
+
+
+def examples_that_print_what_is_shown(page: Path) -> int:
+    """Run a page's Python in order; what a block prints must be the text block that follows. How many there are."""
+    return worked_through(page).checked

@@ -14,7 +14,7 @@ PAGE = DOCS / "from_a_csv_file.md"
 # Pages that are run here, with the number of outputs that they show, pages that tests of their own run, and pages
 # that no test runs.
 SHOWN = {"analysis": 1, "simplification": 0, "standards": 1}
-RUN_ELSEWHERE = {"explanations", "from_a_csv_file", "rules_text"}
+RUN_ELSEWHERE = {"explanations", "from_a_csv_file", "rules_text", "stable_baselines3"}
 NOT_RUN = {"estimators", "studies"}
 
 
