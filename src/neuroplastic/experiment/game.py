@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +15,9 @@ from ..learn.experience import Observations
 from ..learn.seeding import Stream
 from ..network.observation import Observation
 from .protocols import Task
+
+Policy = Callable[[Observations], npt.ArrayLike]
+"""From k observations (k, *shape) to k whole-numbered actions. k varies from call to call."""
 
 
 class GameError(NeuroplasticError, RuntimeError):
@@ -129,3 +133,8 @@ def checked_actions(answer: npt.ArrayLike, count: int, task: Task) -> NDArray[np
             f"actions of {task.key} must be at least 0 and below {len(task.actions)}, got {actions}"
         )
     return actions.astype(np.int64, copy=False)
+
+
+def decision(policy: Policy, game: Game) -> int:
+    """The action that a policy takes on what a game shows."""
+    return int(checked_actions(policy(game.observation[None]), 1, game.task)[0])

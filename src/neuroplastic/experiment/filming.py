@@ -1,0 +1,148 @@
+"""Films an episode of any task as an mp4 that browsers play."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ConfigError, MissingPackageError
+from ..learn.experience import Observations
+from .game import Game, GameError, Policy, decision
+from .protocols import Task
+
+Frame = NDArray[np.uint8]
+
+_LEAST_WIDTH, _LEAST_HEIGHT = 320, 60  # pixels; what is smaller is enlarged, so that the caption can be read
+_LEFT, _BASE, _FONT_SCALE = 12, 28, 0.7  # of the caption, in pixels and in units of OpenCV's font
+
+
+@dataclass(frozen=True)
+class RecordedEpisode:
+    """What was filmed: its score, the number of decisions, and the observations they were made on."""
+
+    score: float
+    decisions: int
+    observations: list[Observations]
+
+
+def record_episode(
+    task: Task,
+    policy: Policy,
+    path: str | os.PathLike[str],
+    *,
+    episode: int = 0,
+    seed: int = 0,
+    longest: float = 120.0,
+) -> RecordedEpisode:
+    """Play one evaluation episode and film it, for at most `longest` seconds of the game's own time.
+
+    The film has the frames and the rate that the environment gives, each with the action that is taken and the
+    score so far. It appears under its name when it is whole; one that was stopped leaves no file.
+    """
+    if not longest > 0:
+        raise ConfigError(f"longest must be a number of seconds above 0, got {longest}")
+    observations: list[Observations] = []
+    with Game(task, seed=seed, stream="evaluation", film=True) as game:
+        game.begin(episode)
+        rate = float(game.environment.metadata["render_fps"])
+        frames = _frames(game)
+        if not frames:
+            raise GameError(
+                f"{task.key} gives no frame at the beginning of an episode: render() must return a list of frames "
+                "where an environment is made with film=True"
+            )
+        with _film(Path(path), frames[0], rate) as film:
+            action, shown = 0, len(frames)
+            while not game.over and shown < longest * rate:
+                observations.append(game.observation.copy())
+                action, score = decision(policy, game), game.total_reward
+                film.show(frames, task.actions[action], score)
+                game.act(action)
+                frames = _frames(game)
+                shown += len(frames)
+                # The last frame of an action is the one that the next is decided upon, and is shown with that.
+                film.show(frames[:-1], task.actions[action], score)
+                frames = frames[-1:]
+            film.show(frames, task.actions[action], game.total_reward)
+        return RecordedEpisode(game.total_reward, len(observations), observations)
+
+
+class _Film:
+    """An mp4 under way."""
+
+    def __init__(self, path: Path, first: Frame, rate: float) -> None:
+        try:
+            import cv2  # here, for a machine that only trains need not have them
+            import imageio_ffmpeg
+        except ImportError as error:
+            raise MissingPackageError(
+                f"a film needs OpenCV and imageio-ffmpeg ({error}); install them with: pip install 'neuroplastic[doom]'"
+            ) from error
+        self._cv2: Any = cv2
+        self._shape = first.shape
+        height, width, _ = _prepared(first).shape
+        self._width = width
+        # Every size that is left after `_prepared` will do: no further alignment.
+        self._writer = imageio_ffmpeg.write_frames(
+            str(path), (width, height), fps=rate, quality=6, macro_block_size=2
+        )
+        self._writer.send(None)
+
+    def show(self, frames: list[Frame], action: str, score: float) -> None:
+        """Add frames with a caption."""
+        for frame in frames:
+            if frame.shape != self._shape or frame.dtype != np.uint8:
+                raise GameError(
+                    f"all frames of a film must be uint8 of the same shape, {self._shape}, got {frame.dtype} of "
+                    f"shape {frame.shape}"
+                )
+            picture = _prepared(frame)
+            self._write_caption(picture, f"{action}   score {score:.4g}")
+            self._writer.send(picture)
+
+    def close(self) -> None:
+        """Write what is left. Closing twice does nothing."""
+        self._writer.close()
+
+    def _write_caption(self, picture: Frame, text: str) -> None:
+        font = self._cv2.FONT_HERSHEY_SIMPLEX
+        (wide, _), _ = self._cv2.getTextSize(text, font, _FONT_SCALE, 4)
+        scale = _FONT_SCALE * min(1.0, (self._width - 2 * _LEFT) / wide)
+        for colour, thickness in (((0, 0, 0), 4), ((255, 255, 255), 1)):
+            self._cv2.putText(
+                picture, text, (_LEFT, _BASE), font, scale, colour, thickness, self._cv2.LINE_AA
+            )
+
+
+@contextmanager
+def _film(path: Path, first: Frame, rate: float) -> Iterator[_Film]:
+    temporary = path.with_name(f".{path.name}.writing.mp4")
+    try:
+        film = _Film(temporary, first, rate)
+        try:
+            yield film
+        finally:
+            film.close()
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)  # of a film that was stopped
+
+
+def _frames(game: Game) -> list[Frame]:
+    return [np.asarray(frame) for frame in game.environment.render() or ()]
+
+
+def _prepared(frame: Frame) -> Frame:
+    """A copy of its own, large enough to read a caption in, of even height and width: the codec wants that."""
+    height, width = frame.shape[:2]
+    factor = max(1, -(-_LEAST_WIDTH // width), -(-_LEAST_HEIGHT // height))
+    larger = frame.repeat(factor, axis=0).repeat(factor, axis=1)
+    height, width = larger.shape[:2]
+    return np.ascontiguousarray(np.pad(larger, ((0, height % 2), (0, width % 2), (0, 0))))
