@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 
@@ -22,6 +21,7 @@ from ..fuzzy.membership import (
 )
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
+from . import extra_state
 from .frozen import Frozen, Wish
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
 from .untraced import untraced
@@ -65,11 +65,13 @@ class Antecedent(nn.Module):
         self.logits = nn.Parameter(
             like.new_empty(max_terms, attributes, rules).normal_(0, self.logit_deviation)
         )
-        centers, widths = first_sets(attributes, terms, max_terms, input_range)
+        where = "meta" if like.is_meta else "cpu"
+        centers, widths = first_sets(attributes, terms, max_terms, input_range, where)
         self.centers = nn.Parameter(centers.to(like))
         self.raw_widths = nn.Parameter(raw_from_widths(widths).to(like))
         self.register_buffer(
-            "term_mask", (torch.arange(max_terms) < terms).repeat(attributes, 1).to(like.device)
+            "term_mask",
+            (torch.arange(max_terms, device=where) < terms).repeat(attributes, 1).to(like.device),
         )
         # Drawn once from torch's generator; all later randomness is a function of it and of counters.
         seed = torch.randint(2**62, (1,)).to(like.device)
@@ -244,16 +246,14 @@ class Antecedent(nn.Module):
         saved = {"passes": self.passes, **self.growth.as_dict()}
         if any(self.wish):
             saved["frozen"] = self.wish
-        text = json.dumps(saved)
-        return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).clone()
+        return extra_state.written(saved)
 
     def set_extra_state(self, state: Tensor) -> None:
-        """Take over what `get_extra_state` gave."""
-        saved = json.loads(bytes(state.cpu().tolist()).decode())
-        self.passes = int(saved["passes"])
-        self.growth.restore(saved)
-        rules, sets = saved.get("frozen", ((), ()))
-        self.wish = Wish(tuple(rules), tuple((attribute, term) for attribute, term in sets))
+        """Take over what `get_extra_state` gave; a ConfigError names what does not fit this network."""
+        saved = extra_state.read(state)
+        saved.check(len(self.centers), self.max_terms, self.rules)
+        self.passes, self.wish = saved.passes, saved.wish
+        self.growth.restore(saved.batches, saved.births, at_capacity=saved.at_capacity)
 
 
 def _computing(dtype: torch.dtype) -> torch.dtype:
@@ -289,21 +289,24 @@ def check_input(x: Tensor, attributes: int) -> None:
             raise InputError(f"x must be finite, got {float(x[row, column])} at row {row}, column {column}")
 
 
-def first_sets(attributes: int, terms: int, max_terms: int, input_range: Range) -> tuple[Tensor, Tensor]:
+def first_sets(
+    attributes: int, terms: int, max_terms: int, input_range: Range, device: str = "cpu"
+) -> tuple[Tensor, Tensor]:
     """Centres spread evenly over the range and widths at which neighbours cross at 0.5; free slots at its middle."""
     try:
-        low, high = (torch.as_tensor(end, dtype=torch.float64) for end in input_range)
-        low, high = (end.expand(attributes) for end in (low, high))
+        low, high = (torch.as_tensor(end, dtype=torch.float64, device="cpu") for end in input_range)
+        usable = bool((torch.isfinite(low) & torch.isfinite(high) & (low <= high)).all())
+        low, high = (end.to(device).expand(attributes) for end in (low, high))
     except (TypeError, ValueError, RuntimeError) as error:
         raise ConfigError(
             f"input_range must be (low, high): two numbers, or two sequences of {attributes} numbers"
         ) from error
-    if not bool((torch.isfinite(low) & torch.isfinite(high) & (low <= high)).all()):
+    if not usable:
         raise ConfigError(f"input_range must be finite with low <= high, got {input_range!r}")
     middle, extent = (low + high) / 2, high - low
     centers = middle.unsqueeze(1).repeat(1, max_terms)
     if terms > 1:
-        steps = torch.linspace(0, 1, terms, dtype=torch.float64)
+        steps = torch.linspace(0, 1, terms, dtype=torch.float64, device=device)
         centers[:, :terms] = low.unsqueeze(1) + extent.unsqueeze(1) * steps
     # A range of no extent (an attribute that never varies) still gets sets of a usable width.
     spacing = torch.where(extent > 0, extent / max(terms - 1, 1), torch.ones_like(extent))

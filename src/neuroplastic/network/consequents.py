@@ -145,10 +145,14 @@ class MamdaniConsequent(Consequent):
         super().__init__()
         self.config, self.selection = config, selection
         low, high = config.output_range
+        where = "meta" if like.is_meta else "cpu"
         centers = (
-            torch.linspace(low, high, config.terms) if config.terms > 1 else torch.tensor([(low + high) / 2])
+            torch.linspace(low, high, config.terms, device=where)
+            if config.terms > 1
+            else torch.tensor([(low + high) / 2], device=where)
         )
-        widths = torch.full((outputs, config.terms), (high - low) / max(config.terms - 1, 1) / CROSSING)
+        width = (high - low) / max(config.terms - 1, 1) / CROSSING
+        widths = torch.full((outputs, config.terms), width, device=where)
         self.output_centers = nn.Parameter(centers.repeat(outputs, 1).to(like))
         self.raw_output_widths = nn.Parameter(raw_from_widths(widths).to(like))
         deviation = (2 / (outputs + rules)) ** 0.5

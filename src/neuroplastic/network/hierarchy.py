@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from ..decoding import decoded, shown
 from ..errors import ConfigError, at_least
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
@@ -15,6 +17,10 @@ from .antecedent import Range
 from .consequents import ConsequentConfig
 from .neurogenesis import Birth, Neurogenesis
 from .nfn import _FIRING, _NEUROGENESIS, _SELECTION, NeuroFuzzyNetwork
+from .size import check_size, parameters_of
+
+# More levels than anyone has stacked: a file that lists millions is refused before they are made.
+MOST_LEVELS = 256
 
 
 class Hierarchy(nn.Module):
@@ -45,11 +51,25 @@ class Hierarchy(nn.Module):
         super().__init__()
         self.sizes = [at_least(f"sizes[{k}]", size, 1) for k, size in enumerate(sizes)]
         count = len(self.sizes) - 1
-        if count < 1:
-            raise ConfigError(f"sizes must name at least inputs and outputs, got {list(sizes)}")
+        if not 1 <= count <= MOST_LEVELS:
+            raise ConfigError(
+                f"sizes must name inputs and outputs, and make at most {MOST_LEVELS} levels, got {shown(self.sizes)}"
+            )
         per_level = [rules] * count if isinstance(rules, int) else list(rules)
         if len(per_level) != count:
             raise ConfigError(f"rules must be one number or one per level ({count}), got {rules!r}")
+        kinds = [hidden_consequent] * (count - 1) + [consequent]
+        at_least("max_terms", max_terms, 1)
+        check_size(
+            f"sizes={self.sizes}, rules={rules}, max_terms={max_terms}",
+            sum(
+                parameters_of(below, above, at_least("rules", here, 1), max_terms, kind)
+                for below, above, here, kind in zip(
+                    self.sizes, self.sizes[1:], per_level, kinds, strict=False
+                )
+            ),
+            torch.empty(0, device=device, dtype=dtype),
+        )
         self.levels: Sequence[NeuroFuzzyNetwork] = nn.ModuleList(  # type: ignore[assignment]
             NeuroFuzzyNetwork(
                 self.sizes[level],
@@ -59,7 +79,7 @@ class Hierarchy(nn.Module):
                 max_terms=max_terms,
                 selection=selection,
                 firing=firing,
-                consequent=consequent if level == count - 1 else hidden_consequent,
+                consequent=kinds[level],
                 neurogenesis=neurogenesis,
                 input_range=input_range if level == 0 else hidden_range,
                 device=device,
@@ -84,9 +104,18 @@ class Hierarchy(nn.Module):
         return {"levels": [level.config() for level in self.levels]}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Hierarchy:
-        """A new hierarchy from what `config` gave."""
-        levels = [NeuroFuzzyNetwork.from_config(level) for level in config["levels"]]
+    def from_config(cls, config: Mapping[str, Any], *, device: torch.device | str | None = None) -> Hierarchy:
+        """A new hierarchy from what `config` gave; a ConfigError names what none can be made of."""
+        saved = decoded(dict[str, list[dict[str, Any]]], config, "config")
+        if saved.keys() != {"levels"} or not 1 <= len(saved["levels"]) <= MOST_LEVELS:
+            raise ConfigError(f"config must have between 1 and {MOST_LEVELS} levels, and nothing else")
+        levels = [NeuroFuzzyNetwork.from_config(level, device=device) for level in saved["levels"]]
+        for number, (below, above) in enumerate(pairwise(levels), start=1):
+            if below.out_features != above.in_features:
+                raise ConfigError(
+                    f"level {number + 1} must have {below.out_features} inputs, one for each output of the level "
+                    f"below, got {above.in_features}"
+                )
         hierarchy = cls.__new__(cls)
         nn.Module.__init__(hierarchy)
         hierarchy.sizes = [level.in_features for level in levels] + [levels[-1].out_features]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -100,11 +101,9 @@ class Growth:
             "births": [asdict(birth) for birth in self.births],
         }
 
-    def restore(self, saved: dict[str, object]) -> None:
-        """Take over what `as_dict` gave."""
-        self.batches = int(saved["batches"])  # type: ignore[call-overload]
-        self.at_capacity = bool(saved["at_capacity"])
-        self.births = [Birth(**record) for record in saved["births"]]  # type: ignore[attr-defined]
+    def restore(self, batches: int, births: Iterable[Birth], *, at_capacity: bool) -> None:
+        """Take over what another remembers."""
+        self.batches, self.births, self.at_capacity = batches, list(births), at_capacity
 
 
 def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,14 +10,16 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from ..errors import ConfigError, at_least, choose
+from ..errors import ConfigError, at_least
 from ..fuzzy.firing import Firing, entmax, layer_norm, with_certainty
 from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from .antecedent import Antecedent, Range, bounded, check_input
+from .configuration import read_config
 from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
 from .frozen import Frozen, Wish, checked_wish
 from .neurogenesis import Birth, Neurogenesis, Statistics
+from .size import check_size, parameters_of
 from .untraced import untraced
 from .vocabulary import Vocabulary
 
@@ -67,6 +69,14 @@ class NeuroFuzzyNetwork(nn.Module):
         self.selection, self.firing_config, self.neurogenesis = selection, firing, neurogenesis
         self.input_range = input_range
         self.vocabulary: Vocabulary | None = None
+        like = torch.empty(0, device=device, dtype=dtype)
+        if like.dtype not in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+            raise ConfigError(f"dtype must be a real floating type, got {like.dtype}")
+        check_size(
+            f"rules={rules} x in_features={in_features} x max_terms={max_terms}, out_features={out_features}",
+            parameters_of(in_features, out_features, rules, max_terms, consequent),
+            like,
+        )
         self.antecedent = Antecedent(
             in_features,
             rules,
@@ -78,9 +88,6 @@ class NeuroFuzzyNetwork(nn.Module):
             device=device,
             dtype=dtype,
         )
-        like = torch.empty(0, device=device, dtype=dtype)
-        if like.dtype not in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
-            raise ConfigError(f"dtype must be a real floating type, got {like.dtype}")
         self.consequent_config, self.consequent = build_consequent(
             consequent, selection, in_features, out_features, rules, like
         )
@@ -343,24 +350,26 @@ class NeuroFuzzyNetwork(nn.Module):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> NeuroFuzzyNetwork:
-        """A new network from what `config` gave."""
-        fields = dict(config)
-        consequent = dict(fields.pop("consequent"))
-        kind = BY_NAME[choose("consequent", consequent.pop("kind"), BY_NAME)]
-        if "output_range" in consequent:
-            consequent["output_range"] = tuple(consequent["output_range"])
-        neurogenesis, vocabulary = fields.pop("neurogenesis"), fields.pop("vocabulary", None)
+    def from_config(
+        cls, config: Mapping[str, Any], *, device: torch.device | str | None = None
+    ) -> NeuroFuzzyNetwork:
+        """A new network from what `config` gave; a ConfigError names what no network can be made of."""
+        saved = read_config(config)
         net = cls(
-            **{name: fields[name] for name in ("in_features", "out_features", "rules", "terms", "max_terms")},
-            selection=Selection(**fields["selection"]),
-            firing=Firing(**fields["firing"]),
-            consequent=kind(**consequent),
-            neurogenesis=None if neurogenesis is None else Neurogenesis(**neurogenesis),
-            input_range=tuple(fields["input_range"]),
-            dtype=getattr(torch, fields["dtype"]),
+            saved.in_features,
+            saved.out_features,
+            saved.rules,
+            terms=saved.terms,
+            max_terms=saved.max_terms,
+            selection=saved.selection,
+            firing=saved.firing,
+            consequent=saved.decisions,
+            neurogenesis=saved.neurogenesis,
+            input_range=saved.input_range,
+            device=device,
+            dtype=saved.type,
         )
-        net.vocabulary = None if vocabulary is None else Vocabulary.from_dict(vocabulary)
+        net.vocabulary = saved.vocabulary
         return net
 
     def extra_repr(self) -> str:

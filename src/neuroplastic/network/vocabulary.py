@@ -22,9 +22,3 @@ class Vocabulary:
         """A form that JSON can hold."""
         terms = {name: list(words) for name, words in self.terms.items()}
         return {"features": list(self.features), "outputs": list(self.outputs), "terms": terms}
-
-    @classmethod
-    def from_dict(cls, saved: Mapping[str, Any]) -> Vocabulary:
-        """From what `as_dict` gave."""
-        terms = {name: tuple(words) for name, words in saved["terms"].items()}
-        return cls(tuple(saved["features"]), tuple(saved["outputs"]), terms)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typing
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -9,35 +11,74 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ...errors import ConfigError
+from ...decoding import decoded, shown
+from ...errors import ConfigError, at_least
+from ...network.consequents import Affine
 from ...network.nfn import NeuroFuzzyNetwork
 from ...network.storage import Kind, register
+from ...network.taking_over import check_finite, check_form, take_over
 from .base import NeuroFuzzyEstimator
 from .classifier import NeuroFuzzyClassifier
 from .errors import need_fit
 from .regressor import NeuroFuzzyRegressor
+from .stored_labels import Labels
 from .training import History
 
 _NETWORK, _ARRAY = "network.", "estimator."
 _ARRAYS = ("offset_", "scale_", "target_offset_", "target_scale_")
-_PLAIN = ("n_features_in_", "n_iter_", "n_outputs_", "_one_dimensional", "target_names_")
+_LABELS = ("feature_names_in_", "classes_")
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What an estimator has learned that JSON holds as it is."""
+
+    n_features_in_: int
+    n_iter_: int
+
+
+@dataclass(frozen=True)
+class _FittedRegressor(_Fitted):
+    """What a regressor has learned besides."""
+
+    n_outputs_: int
+    _one_dimensional: bool
+    target_names_: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """The configuration of an estimator's file."""
+
+    parameters: dict[str, Any]
+    network: dict[str, Any]
+    fitted: dict[str, Any]
+    history: History | None = None
+    feature_names_in_: Labels | None = None
+    classes_: Labels | None = None
+
+
+_FITTED: dict[type[NeuroFuzzyEstimator], type[_Fitted]] = {
+    NeuroFuzzyClassifier: _Fitted,
+    NeuroFuzzyRegressor: _FittedRegressor,
+}
 
 
 def _parts(estimator: NeuroFuzzyEstimator) -> tuple[dict[str, Any], dict[str, Tensor]]:
     need_fit(estimator)
-    fitted = vars(estimator)
+    estimator._check_parameters()  # those that were changed since would make a file that cannot be read
+    learned = vars(estimator)
+    plain = [field.name for field in fields(_FITTED[type(estimator)])]
     config: dict[str, Any] = {
         "parameters": _parameters(estimator),
         "network": estimator.network_.config(),
-        "fitted": {name: fitted[name] for name in _PLAIN if name in fitted},
+        "fitted": {name: learned[name] for name in plain if name in learned},
     }
-    if "history_" in fitted:
-        config["history"] = vars(fitted["history_"])
-    for name in ("feature_names_in_", "classes_"):
-        if name in fitted:
-            config[name] = _as_json(name, fitted[name])
+    if "history_" in learned:
+        config["history"] = asdict(learned["history_"])
+    config |= {name: asdict(Labels.of(name, learned[name])) for name in _LABELS if name in learned}
     tensors = {_NETWORK + name: tensor for name, tensor in estimator.network_.state_dict().items()}
-    tensors |= {_ARRAY + name: torch.from_numpy(fitted[name].copy()) for name in _ARRAYS if name in fitted}
+    tensors |= {_ARRAY + name: torch.from_numpy(learned[name].copy()) for name in _ARRAYS if name in learned}
     return config, tensors
 
 
@@ -52,38 +93,106 @@ def _parameters(estimator: NeuroFuzzyEstimator) -> dict[str, Any]:
     return found
 
 
-def _as_json(name: str, values: NDArray[Any]) -> dict[str, Any]:
-    """Labels with their type. JSON writes floats so that they read back the same, to the last bit."""
-    listed = values.tolist()
-    if not all(isinstance(value, (str, int, float)) for value in listed):
-        odd = next(value for value in listed if not isinstance(value, (str, int, float)))
-        raise ConfigError(
-            f"{name} must be text, numbers or truth values to be saved, got {odd!r}; rename it first"
-        )
-    return {"type": values.dtype.str if values.dtype.kind in "biufU" else "object", "values": listed}
-
-
 def _build(
     kind: type[NeuroFuzzyEstimator], config: dict[str, Any], tensors: dict[str, Tensor]
 ) -> NeuroFuzzyEstimator:
-    estimator = kind(**config["parameters"])
-    for name, value in config["fitted"].items():
+    saved: _Saved = decoded(_Saved, config, "config")
+    estimator = kind(**_read_parameters(kind, saved.parameters))
+    estimator._check_parameters()
+    of_network, arrays = _apart(tensors)
+    net = take_over(NeuroFuzzyNetwork.from_config(saved.network, device="meta"), of_network)
+    if not isinstance(net.consequent_config, Affine):
+        raise ConfigError("the network of an estimator must have affine consequents")
+    learned = _read_fitted(kind, saved, net) | _read_arrays(kind, net, arrays)
+    for name, value in learned.items():  # names that stand in this file, none of the header's
         setattr(estimator, name, value)
-    if "history" in config:
-        estimator.history_ = History(**config["history"])
-    for name in ("feature_names_in_", "classes_"):
-        if name in config:
-            setattr(estimator, name, np.array(config[name]["values"], dtype=config[name]["type"]))
-    net = NeuroFuzzyNetwork.from_config(config["network"])
-    state = {
-        name.removeprefix(_NETWORK): tensor for name, tensor in tensors.items() if name.startswith(_NETWORK)
-    }
-    net.load_state_dict(state)
     estimator.network_ = net.eval()
-    for name, tensor in tensors.items():
-        if name.startswith(_ARRAY):
-            setattr(estimator, name.removeprefix(_ARRAY), tensor.numpy().copy())
     return estimator
+
+
+def _read_parameters(kind: type[NeuroFuzzyEstimator], saved: dict[str, Any]) -> dict[str, Any]:
+    """The constructor's arguments, each of its type; a truth value may stand for a number, as in `verbose=True`."""
+    hints = typing.get_type_hints(kind.__init__)
+    for name, value in saved.items():
+        if name not in kind._get_param_names():
+            raise ConfigError(f"parameters has an unknown field {shown(name)}")
+        decoded(hints[name] | bool, value, f"parameters.{name}")
+    seed = saved.get("random_state")
+    if seed is not None and not 0 <= seed < 2**32:
+        raise ConfigError(f"parameters.random_state must lie in 0 to 2**32 - 1, got {seed}")
+    return saved
+
+
+def _read_fitted(kind: type[NeuroFuzzyEstimator], saved: _Saved, net: NeuroFuzzyNetwork) -> dict[str, Any]:
+    """What JSON holds of what was learned, as far as it fits the network."""
+    fitted: _Fitted = decoded(_FITTED[kind], saved.fitted, "fitted")
+    learned: dict[str, Any] = dict(vars(fitted))
+    at_least("fitted.n_iter_", fitted.n_iter_, 0)
+    _equal("fitted.n_features_in_", fitted.n_features_in_, net.in_features)
+    if isinstance(fitted, _FittedRegressor):
+        _equal("fitted.n_outputs_", fitted.n_outputs_, net.out_features)
+        if fitted._one_dimensional:
+            _equal("fitted.n_outputs_ of one dimension", fitted.n_outputs_, 1)
+        if fitted.target_names_ is not None:
+            _equal("the number of fitted.target_names_", len(fitted.target_names_), net.out_features)
+    if (saved.classes_ is not None) != (kind is NeuroFuzzyClassifier):
+        raise ConfigError(f"classes_ must be there for a classifier, and only there, got a {kind.__name__}")
+    if saved.classes_ is not None:
+        learned["classes_"] = _sorted(saved.classes_.array("classes_", net.out_features))
+    if saved.feature_names_in_ is not None:
+        names = saved.feature_names_in_.array("feature_names_in_", net.in_features)
+        if not all(isinstance(name, str) for name in names.tolist()):
+            raise ConfigError("feature_names_in_ must be text")
+        learned["feature_names_in_"] = names.astype(object)
+    if saved.history is not None:
+        learned["history_"] = saved.history
+    return learned
+
+
+def _read_arrays(
+    kind: type[NeuroFuzzyEstimator], net: NeuroFuzzyNetwork, tensors: dict[str, Tensor]
+) -> dict[str, NDArray[Any]]:
+    """Offsets and scales: one for each column, and in regression one for each target."""
+    sizes = {"offset_": net.in_features, "scale_": net.in_features}
+    if kind is NeuroFuzzyRegressor:
+        sizes |= {"target_offset_": net.out_features, "target_scale_": net.out_features}
+    if tensors.keys() != sizes.keys():
+        raise ConfigError(
+            f"the estimator's tensors must be {', '.join(sizes)}, got {shown(', '.join(tensors))}"
+        )
+    for name, size in sizes.items():
+        check_form(name, tensors[name], torch.empty(size, dtype=torch.float64, device="meta"))
+        check_finite(name, tensors[name])
+        if name.endswith("scale_") and not bool((tensors[name] > 0).all()):
+            raise ConfigError(f"the tensor {name} must be above 0")
+    return {name: tensor.double().numpy().copy() for name, tensor in tensors.items()}
+
+
+def _apart(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The network's tensors and the estimator's own, by their names there."""
+    found: dict[str, dict[str, Tensor]] = {_NETWORK: {}, _ARRAY: {}}
+    for name, tensor in tensors.items():
+        part = next((part for part in found if name.startswith(part)), None)
+        if part is None:
+            raise ConfigError(
+                f"there is a tensor {shown(name)} that is neither the network's nor the estimator's"
+            )
+        found[part][name.removeprefix(part)] = tensor
+    return found[_NETWORK], found[_ARRAY]
+
+
+def _sorted(classes: NDArray[Any]) -> NDArray[Any]:
+    try:
+        if np.array_equal(np.unique(classes), classes):
+            return classes
+    except TypeError:  # text and numbers have no order between them
+        pass
+    raise ConfigError("classes_ must be in order, none of them twice")
+
+
+def _equal(name: str, value: int, wanted: int) -> None:
+    if value != wanted:
+        raise ConfigError(f"{name} must be {wanted} as in the network, got {value}")
 
 
 for _kind in (NeuroFuzzyClassifier, NeuroFuzzyRegressor):

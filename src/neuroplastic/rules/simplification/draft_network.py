@@ -141,9 +141,12 @@ def _copy_history(result: NeuroFuzzyNetwork, draft: Draft, net: NeuroFuzzyNetwor
     new.noise_seed.copy_(old.noise_seed)
     new.passes = old.passes
     new.statistics.load_state_dict(old.statistics.state_dict())
-    new.growth.restore(old.growth.as_dict())
     moved = (
         replace(birth, term=int(new_slot[birth.attribute, draft.home[birth.attribute, birth.term]]))
         for birth in net.births
     )
-    new.growth.births = [birth for birth in moved if birth.term != IGNORED]
+    new.growth.restore(
+        old.growth.batches,
+        (birth for birth in moved if birth.term != IGNORED),
+        at_capacity=old.growth.at_capacity,
+    )

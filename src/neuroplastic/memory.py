@@ -1,0 +1,60 @@
+"""How much memory there is, and the refusal of what would not fit: better said before it is allocated."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+from .errors import ConfigError
+
+# Where Linux says what a container may use, in its two generations of control groups.
+_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+# No tensor can have more bytes, not even one without memory.
+_MOST = 2**62
+
+
+def memory_of(device: torch.device) -> int | None:
+    """Bytes of memory that tensors on a device may use at most; None where that cannot be told.
+
+    Of the machine: what is built in, or what the container or the process may use of it, if that is less.
+    """
+    if device.type == "meta":
+        return _MOST
+    if device.type == "cuda":
+        return int(torch.cuda.get_device_properties(device).total_memory)
+    return _machine_memory() if device.type == "cpu" else None
+
+
+def need_memory(what: str, needed: int, device: torch.device, fix: str) -> None:
+    """Raise a ConfigError, with the figures, where a device does not have the bytes that something needs."""
+    there = memory_of(device)
+    if there is None or needed <= there:
+        return
+    where = {"cpu": "this machine has", "meta": "the most is"}.get(device.type, f"{device} has")
+    raise ConfigError(f"{what} would need {in_words(needed)}, {where} {in_words(there)}; {fix}")
+
+
+def in_words(count: int) -> str:
+    """A number of bytes as people read it: 412 GB."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if count < 1000:
+            return f"{count} {unit}"
+        count = round(count / 1000)
+    return f"{count} PB" if count < 10**6 else "more than a million PB"
+
+
+def _machine_memory() -> int | None:
+    limits = []
+    with suppress(AttributeError, ValueError, OSError):  # not every system can be asked
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for place in _CONTAINERS:
+        with suppress(ValueError, OSError):  # "max", or no such file
+            limits.append(int(Path(place).read_text(encoding="ascii")))
+    with suppress(ImportError, OSError):
+        import resource
+
+        limits.append(resource.getrlimit(resource.RLIMIT_AS)[0])
+    return min((limit for limit in limits if limit > 0), default=None)
