@@ -126,9 +126,7 @@ def test_studies_without_a_finished_trial_raise() -> None:
 
 @pytest.fixture
 def no_firing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "neuroplastic.report.firing_levels.firing_section", lambda _: Section("Firing levels")
-    )
+    monkeypatch.setattr("neuroplastic.usecases.reports.firing_section", lambda _: Section("Firing levels"))
 
 
 @pytest.mark.usefixtures("no_firing")

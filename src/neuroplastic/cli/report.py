@@ -6,6 +6,8 @@ import argparse
 from typing import Any
 
 from ..errors import ConfigError
+from ..usecases.progress import Headway
+from ..usecases.requests import FIRING_SCENARIO
 
 
 def add_to(commands: Any) -> None:
@@ -29,7 +31,9 @@ def add_to(commands: Any) -> None:
     command.add_argument("--out", default="report", metavar="FOLDER", help="where it goes (default: report)")
     command.add_argument("--force", action="store_true", help="replace the report that is there")
     command.add_argument(
-        "--scenario", default="DTC", help="whose pictures the firing levels are shown for (default: DTC)"
+        "--scenario",
+        default=FIRING_SCENARIO,
+        help=f"whose pictures the firing levels are shown for (default: {FIRING_SCENARIO})",
     )
     command.set_defaults(run=run)
 
@@ -39,16 +43,18 @@ def run(options: argparse.Namespace) -> int:
     if bool(options.studies) == options.paper:
         raise ConfigError("give STUDIES (a storage, .csv or .json), or --paper alone")
     # Plotting takes a second to import, which other commands should not wait for.
-    from .. import analysis, report
-    from ..report.firing_levels import firing_section
-    from ..report.folder import check_folder
+    from ..report.folder import check_folder, write_report
+    from ..usecases.reports import paper_page, study_page
 
     check_folder(options.out, force=options.force)
     if options.paper:
-        made = report.paper_report(firing_section(options.scenario))
+        made = paper_page(scenario=options.scenario)
     else:
-        tables = [table for source in options.studies for table in analysis.load_studies(source)]
-        made = report.study_report(tables, firing_section(options.scenario), progress=print)
-    page = report.write_report(made, options.out, force=options.force)
+        made = study_page(options.studies, scenario=options.scenario, on_progress=_print)
+    page = write_report(made, options.out, force=options.force)
     print(f"report: {page}")
     return 0
+
+
+def _print(headway: Headway) -> None:
+    print(headway.figures, flush=True)

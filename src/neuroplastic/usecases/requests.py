@@ -17,6 +17,8 @@ RULE_FILES = (".txt", ".csv", ".json", ".fml", ".xml", ".fcl", ".fis", ".onnx")
 """Endings of files that rules are written to."""
 PICTURES = (".png", ".svg", ".pdf")
 """Endings of files that figures are drawn to."""
+FIRING_SCENARIO = "DTC"
+"""Whose pictures a report shows firing levels for."""
 
 
 @dataclass(frozen=True)
