@@ -58,20 +58,8 @@ def main() -> None:
             f"  batch {birth.step:3}: {name} ~ {birth.center:.2f} (width {birth.width:.2f}, {birth.count} asked)"
         )
     print(f"rules firing per flower: {active:.1f} of {RULES}")
-    print_rules(net, flowers.feature_names, flowers.target_names, x[train])
-
-
-def print_rules(net, attributes, classes, x) -> None:
-    """Each rule with its sets as 'about center' and the class it favours where it fires most."""
-    with torch.no_grad():
-        strongest = net.firing(x).argmax(dim=0)
-        for rule, premise in enumerate(net.premises()):
-            conditions = [
-                f"{name.removesuffix(' (cm)')} is about {net.centers[i, term]:.1f}"
-                for i, (name, term) in enumerate(zip(attributes, premise, strict=True))
-            ]
-            scores = net.weight[rule] @ x[strongest[rule]] + net.bias[rule]
-            print(f"rule {rule + 1}: IF {' AND '.join(conditions)} THEN {classes[scores.argmax()]}")
+    names = [name.removesuffix(" (cm)") for name in flowers.feature_names]
+    print(npl.rule_base(net, feature_names=names, output_names=flowers.target_names).text(consequents=2))
 
 
 if __name__ == "__main__":
