@@ -10,7 +10,14 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .errors import CapacityWarning, ConfigError, InputError, MissingPackageError, NeuroplasticError
+from .errors import (
+    CapacityWarning,
+    ConfigError,
+    InputError,
+    MissingPackageError,
+    NeuroplasticError,
+    RecomputationError,
+)
 
 if TYPE_CHECKING:
     from .fuzzy.firing import Firing
@@ -57,6 +64,7 @@ __all__ = [
     "Neurogenesis",
     "NeuroplasticError",
     "Readability",
+    "RecomputationError",
     "RuleBase",
     "RuleJSONError",
     "RuleSyntaxError",

@@ -19,6 +19,10 @@ class InputError(NeuroplasticError, ValueError):
     """An input tensor has the wrong shape, type or values."""
 
 
+class RecomputationError(NeuroplasticError, RuntimeError):
+    """A network in training mode is called inside a backward pass and does not know which pass is repeated."""
+
+
 class MissingPackageError(NeuroplasticError, ImportError):
     """A package that only this feature needs is not installed; the message names the extra."""
 

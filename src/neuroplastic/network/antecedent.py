@@ -24,6 +24,7 @@ from ..fuzzy.selection import Selection, frequent_terms, hard_choice
 from . import extra_state
 from .frozen import Frozen, Wish
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
+from .passes import Pass, PassBook, mark_of, recomputing, repeatable
 from .untraced import untraced
 
 Range = tuple[float, float] | tuple[Sequence[float], Sequence[float]]
@@ -81,6 +82,7 @@ class Antecedent(nn.Module):
         self.register_module("frozen", None)
         self.wish = Wish()
         self.passes = 0
+        self._book = PassBook()
         self._seed: tuple[object, int] | None = None
         self._noise: tuple[object, Tensor] | None = None
         self._cache: tuple[object, Chosen] | None = None
@@ -112,34 +114,50 @@ class Antecedent(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Log-firing as a sum (Eq. 6), after advancing noise and growth by one pass in training mode."""
-        if self.training and len(x):
-            self._advance(x.detach())
-        return self.log_firing(x)
+        return self.log_firing(x, self.begin(x, counts=True))
+
+    def begin(self, x: Tensor, *, counts: bool) -> Pass | None:
+        """What a pass on x sees of noise and sets; in training mode one that `counts` first advances both.
+
+        A pass that is computed again (gradient checkpointing) sees what it saw before, and never counts. None in
+        evaluation mode, which knows neither noise nor births.
+        """
+        return self._begin(x.detach(), counts and len(x) > 0) if self.training else None
 
     @untraced
-    def _advance(self, x: Tensor) -> None:
-        self.passes += 1
-        if self.neurogenesis is not None:
-            observe(self, self.neurogenesis, bounded(x, self))
+    @torch.no_grad()
+    def _begin(self, x: Tensor, counts: bool) -> Pass:
+        varies = self.selection.estimator == "stge" or self.neurogenesis is not None
+        if recomputing():
+            return self._book.find(mark_of(x)) if varies else Pass(self.draw, self.term_mask.clone())
+        if counts:
+            self.passes += 1
+            if self.neurogenesis is not None:
+                observe(self, self.neurogenesis, bounded(x, self))
+        # Copied: a birth after this pass must not reach into its backward pass.
+        begun = Pass(self.draw, self.term_mask.clone())
+        if varies and repeatable():
+            self._book.enter(mark_of(x), begun)
+        return begun
 
-    def log_firing(self, x: Tensor) -> Tensor:
-        """Log-firing of the rules (Eq. 6) under the current choice of premises; changes nothing."""
+    def log_firing(self, x: Tensor, begun: Pass | None = None) -> Tensor:
+        """Log-firing of the rules (Eq. 6) in the pass that `begin` gave, by default one that changes nothing."""
+        if begun is None:
+            begun = self.begin(x, counts=False)
         x = bounded(x, self)
         if not self.training and not torch.is_grad_enabled():
             return settled_log_firing(x, self._settled())
         centers, precisions, logits = self._tables()
-        mask, noise = self.term_mask, self.noise()
-        if self.training:
+        if begun is not None:
+            mask, noise = begun.mask, self.noise(begun.draw)
             if self.selection.constraint > 0 and self.selection.estimator == "stge" and len(x):
                 percentile = self.selection.constraint
                 mask = frequent_terms(x.detach(), centers.detach(), precisions.detach(), mask, percentile)
                 if self.frozen is not None:
                     mask = mask | self.frozen.spared
-            else:
-                mask = mask.clone()  # a birth after this pass must not reach into its backward pass
             chosen = choose_terms(logits, noise, mask, centers, precisions)
         else:
-            chosen = self._settled()
+            mask, noise, chosen = self.term_mask, None, self._settled()
         return log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=self.selection.rate)
 
     def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -161,16 +179,16 @@ class Antecedent(nn.Module):
         return max(self.passes - 1, 0) // self.selection.noise_hold
 
     @untraced
-    def noise(self) -> Tensor | None:
-        """The Gumbel noise in force, (T, D, U), or None where there is none (evaluation, STE)."""
+    def noise(self, draw: int | None = None) -> Tensor | None:
+        """Gumbel noise, (T, D, U), by default the draw in force; None where there is none (evaluation, STE)."""
         if not self.training or self.selection.estimator == "ste":
             return None
-        logits = self.logits
-        key = (self.seed, self.draw, logits.device, logits.dtype)
+        logits, draw = self.logits, self.draw if draw is None else draw
+        key = (self.seed, draw, logits.device, logits.dtype)
         if self._noise is None or self._noise[0] != key:
             self._noise = None  # free the old draw before making the new one
             dtype = _computing(logits.dtype)
-            noise = gumbel(mix(self.seed, self.draw), tuple(logits.shape), logits.device, dtype)
+            noise = gumbel(mix(self.seed, draw), tuple(logits.shape), logits.device, dtype)
             self._noise = key, noise
         return self._noise[1]
 

@@ -102,14 +102,18 @@ class NeuroFuzzyNetwork(nn.Module):
         self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
 
     def forward(self, x: Tensor) -> Tensor:
-        """The output, (B, out_features). In training mode this counts as one training batch."""
+        """The output, (B, out_features). In training mode this counts as one training batch.
+
+        Computed again by gradient checkpointing it does not count, and sees the noise and sets of the first time.
+        """
         check_input(x, self.in_features)
         frozen = self.antecedent.frozen
         if frozen is not None and self.training:
             self._restore()
         with torch.autocast(x.device.type, enabled=False):
-            firing = self._firing_levels(self.antecedent(x))
-            decided = x.to(firing.dtype), firing, self.antecedent.draw
+            begun = self.antecedent.begin(x, counts=True)
+            firing = self._firing_levels(self.antecedent.log_firing(x, begun))
+            decided = x.to(firing.dtype), firing, 0 if begun is None else begun.draw
             if frozen is None:
                 y: Tensor = self.consequent(*decided)
             else:

@@ -10,10 +10,13 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from ..fuzzy import kernel
+from .passes import recomputing
 
 
 def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
     """`dropout(relu(norm(x)))` in training mode, (B, C, H, W); `norm` updates its running statistics.
+
+    A pass that gradient checkpointing computes again leaves the statistics alone.
 
     The result is that of PyTorch's own layers, but on a CPU those take longer than the paper's small convolutions:
     batch norm runs over 8 channels at a time, and dropout draws its Bernoulli numbers one by one. Here the
@@ -22,7 +25,8 @@ def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
     """
     count = x.numel() // x.shape[1]
     if x.device.type != "cpu" or count < 2:  # a channel of one value has no variance: PyTorch says so
-        return functional.dropout(functional.relu(norm(x)), dropout, training=True)
+        normed = _normed_again(x, norm) if recomputing() else norm(x)
+        return functional.dropout(functional.relu(normed), dropout, training=True)
     assert norm.momentum is not None
     assert norm.num_batches_tracked is not None
     assert norm.running_mean is not None
@@ -32,11 +36,18 @@ def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
     # Dropout's scale goes into the affine part: a positive factor passes through ReLU.
     function = _FusedNormReluDrop if kernel.serves(x) else _NormReluDrop
     y, mean, variance = function.apply(x, norm.weight / kept, norm.bias / kept, dropout, norm.eps)  # type: ignore[no-untyped-call]
+    if recomputing():
+        return y
     with torch.no_grad():
         norm.num_batches_tracked.add_(1)
         norm.running_mean.lerp_(mean, norm.momentum)
         norm.running_var.lerp_(variance * (count / (count - 1)), norm.momentum)
     return y
+
+
+def _normed_again(x: Tensor, norm: nn.BatchNorm2d) -> Tensor:
+    """`norm(x)` in training mode without counting it."""
+    return functional.batch_norm(x, None, None, norm.weight, norm.bias, training=True, eps=norm.eps)
 
 
 class _NormReluDrop(torch.autograd.Function):
