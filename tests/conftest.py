@@ -22,6 +22,7 @@ BUSY = {"doom", "experiment", "search", "cli"}
 LONGEST = (
     "busy",
     "learn/test_learning.py",
+    "test_kept_files.py",
     "test_docs.py",
     "network/test_learning.py",
     "learn/estimators/test_estimators.py",

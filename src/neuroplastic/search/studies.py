@@ -16,6 +16,7 @@ from ..doom.presets import PRESETS, preset
 from ..doom.scenarios import scenario
 from ..errors import NeuroplasticError, at_least, choose
 from ..experiment.configuration import Protocol, RunConfig, with_values
+from .objective import current_address
 from .space import SPACES, at_point
 
 DIRECTIONS: tuple[Literal["maximize", "minimize"], ...] = ("maximize", "minimize", "maximize")
@@ -64,7 +65,8 @@ class StudySettings:
             Protocol(self.epochs, self.steps_per_epoch, self.episodes) == _PAPER and self.picture == "paper"
         )
         kind = "the paper's protocol" if as_printed else "not the paper's protocol"
-        made_by = "" if self.objective == DOOM_TRIAL else f"; trials by {self.objective}, not the game"
+        by_game = current_address(self.objective) == DOOM_TRIAL
+        made_by = "" if by_game else f"; trials by {self.objective}, not the game"
         return (
             f"{kind}: {self.epochs} epochs of {self.steps_per_epoch} steps, {self.episodes} episodes after each, "
             f"{self.picture} picture, rest from preset {self.preset}, seed {self.seed}; "
@@ -100,6 +102,8 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
     attributes = study.user_attrs
     if "settings" in attributes:
         there = StudySettings(**attributes["settings"])
+        if current_address(there.objective) == current_address(settings.objective):
+            settings = dataclasses.replace(settings, objective=there.objective)  # two names of one function
         differing = [
             f"{entry.name} {getattr(there, entry.name)!r} (asked for: {getattr(settings, entry.name)!r})"
             for entry in dataclasses.fields(StudySettings)
