@@ -112,13 +112,14 @@ class _Film:
         self._writer.close()
 
     def _write_caption(self, picture: Frame, text: str) -> None:
-        font = self._cv2.FONT_HERSHEY_SIMPLEX
-        (wide, _), _ = self._cv2.getTextSize(text, font, _FONT_SCALE, 4)
+        cv2 = self._cv2
+        font = cv2.FONT_HERSHEY_SIMPLEX
+        (wide, _), _ = cv2.getTextSize(text, font, _FONT_SCALE, 1)
         scale = _FONT_SCALE * min(1.0, (self._width - 2 * _LEFT) / wide)
-        for colour, thickness in (((0, 0, 0), 4), ((255, 255, 255), 1)):
-            self._cv2.putText(
-                picture, text, (_LEFT, _BASE), font, scale, colour, thickness, self._cv2.LINE_AA
-            )
+        # An outline of shifted letters: thick ones may be wider than thin ones.
+        outline = [(x, y, (0, 0, 0)) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
+        for x, y, colour in (*outline, (0, 0, (255, 255, 255))):
+            cv2.putText(picture, text, (_LEFT + x, _BASE + y), font, scale, colour, 1, cv2.LINE_AA)
 
 
 @contextmanager
