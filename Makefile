@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo test lint types bench bench-tables bench-packages soak clean
+.PHONY: help setup demo table-demo test lint types bench bench-tables bench-packages soak docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -16,7 +16,7 @@ setup: $(STAMP)  ## make the virtual environment .venv with everything the proje
 $(STAMP): pyproject.toml setup.py requirements/constraints.txt $(wildcard src/neuroplastic/fuzzy/*.c src/neuroplastic/fuzzy/*.h)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) torch numpy setuptools wheel
-	$(PIP) --no-build-isolation --editable '.[all,dev]'
+	$(PIP) --no-build-isolation --editable '.[all,dev,docs]'
 	$(PIP) --no-deps pyfuzzylite fuzzylab  # tests only: metadata asks for an older numpy, both run with ours
 	touch $@
 
@@ -49,5 +49,11 @@ bench-packages: setup
 	$(PIP) --no-build-isolation --requirement requirements/bench.txt
 	$(PIP) --no-deps --requirement requirements/bench-data.txt
 
+docs: setup  ## build the documentation as a site into site/; a broken link or reference fails
+	$(BIN)/mkdocs build
+
+docs-serve: setup  ## show the documentation on 127.0.0.1:8000 while it is written
+	$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
+
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build site .mypy_cache .ruff_cache .hypothesis

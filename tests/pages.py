@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 DOCS = Path(__file__).parents[1] / "docs"
+HOW_TO = DOCS / "how_to"
 
 
 class Worked(NamedTuple):

@@ -8,18 +8,27 @@ import onnxruntime
 import pytest
 
 from neuroplastic.cli.main import main
-from tests.pages import DOCS, examples_that_print_what_is_shown
+from tests.pages import DOCS, HOW_TO, examples_that_print_what_is_shown
 
-PAGE = DOCS / "from_a_csv_file.md"
+PAGE = HOW_TO / "from_a_csv_file.md"
 # Pages that are run here, with the number of outputs that they show, pages that tests of their own run, and pages
 # that no test runs.
-SHOWN = {"analysis": 1, "simplification": 0, "standards": 1}
-RUN_ELSEWHERE = {"explanations", "from_a_csv_file", "rules_text", "stable_baselines3"}
-NOT_RUN = {"estimators", "studies"}
+SHOWN = {"how_to/analysis": 1, "how_to/simplification": 0, "how_to/standards": 1}
+RUN_ELSEWHERE = {
+    "how_to/explanations",
+    "how_to/from_a_csv_file",
+    "how_to/rules_text",
+    "how_to/stable_baselines3",
+}
+NOT_RUN = {"how_to/estimators", "how_to/studies"}
 
 
 def test_every_page_with_code_is_accounted_for():
-    with_code = {page.stem for page in DOCS.glob("*.md") if "```python" in page.read_text(encoding="utf-8")}
+    with_code = {
+        page.relative_to(DOCS).with_suffix("").as_posix()
+        for page in DOCS.rglob("*.md")
+        if "```python" in page.read_text(encoding="utf-8")
+    }
     assert with_code == {*SHOWN, *RUN_ELSEWHERE, *NOT_RUN}
 
 

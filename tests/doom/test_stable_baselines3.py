@@ -1,4 +1,4 @@
-"""docs/stable_baselines3.md, run as written: Stable-Baselines3's DQN and PPO on BP with rules inside."""
+"""docs/how_to/stable_baselines3.md, run as written: Stable-Baselines3's DQN and PPO on BP with rules inside."""
 
 import warnings
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from neuroplastic import CapacityWarning
-from tests.pages import DOCS, Worked, worked_through
+from tests.pages import HOW_TO, Worked, worked_through
 
 pytest.importorskip(
     "stable_baselines3", reason="Stable-Baselines3 is not installed; `make bench-packages` installs it"
@@ -19,7 +19,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Worked:
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error", CapacityWarning)
         patch.chdir(tmp_path_factory.mktemp("page"))  # the page saves a model
-        return worked_through(DOCS / "stable_baselines3.md")
+        return worked_through(HOW_TO / "stable_baselines3.md")
 
 
 def test_the_page_runs_and_prints_what_is_shown(page: Worked) -> None:

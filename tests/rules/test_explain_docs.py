@@ -1,8 +1,8 @@
 """The page on explanations says what is so: its examples run and print what it shows."""
 
-from tests.pages import DOCS, examples_that_print_what_is_shown
+from tests.pages import HOW_TO, examples_that_print_what_is_shown
 
-PAGE = DOCS / "explanations.md"
+PAGE = HOW_TO / "explanations.md"
 
 
 def test_the_examples_of_the_page_print_what_it_shows(tmp_path, monkeypatch):

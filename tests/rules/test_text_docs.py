@@ -1,9 +1,9 @@
 """The page on rule text says what is so: its examples run and print what it shows."""
 
 from neuroplastic.rules.text import parser
-from tests.pages import DOCS, examples_that_print_what_is_shown
+from tests.pages import HOW_TO, examples_that_print_what_is_shown
 
-PAGE = DOCS / "rules_text.md"
+PAGE = HOW_TO / "rules_text.md"
 
 
 def test_the_examples_of_the_page_print_what_it_shows():

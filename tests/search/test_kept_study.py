@@ -33,4 +33,4 @@ def test_the_table_of_the_page_is_what_the_kept_study_holds(storage, name):
     mean, sd, slope = best.values
     median = statistics.median(trial.values[0] for trial in finished)
     line = f"| {name} | {best.number} | {mean:.2f} | {sd:.2f} | {slope:+.1f} | {median:.2f} |"
-    assert line in (DOCS / "studies.md").read_text().splitlines()
+    assert line in (DOCS / "how_to" / "studies.md").read_text().splitlines()
