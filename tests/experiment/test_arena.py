@@ -316,6 +316,16 @@ def test_interrupted_step_can_be_taken_back(tmp_path):
         assert seen_in(other.step([0, 1]), other) == seen_in(arena.step([0, 1]), arena)
 
 
+def test_interrupted_arena_can_begin_anew(tmp_path):
+    with Arena(UnrulyTask(fault="is interrupted", notes=str(tmp_path)), games=2, processes=0) as arena:
+        first = arena.begin()
+        arena.step([0, 0])
+        with pytest.raises(KeyboardInterrupt):
+            arena.step([0, 1])
+        assert (arena.begin() == first).all()
+        arena.step([0, 1])
+
+
 @pytest.mark.parametrize("actions", [[0], [0, 2], [0, -1], [0.0, 1.0], 0])
 def test_actions_that_are_none_are_refused_and_the_game_goes_on(actions):
     with Arena(TASKS[1], games=2, processes=0) as arena:
@@ -361,18 +371,25 @@ while True:
 """
 
 
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no folder shows this system's shared memory")
+def named_shared_memory(pid: int) -> set[str]:
+    """Files of shared memory that a process holds and that somebody could find by a name."""
+    maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    files = [line.split(maxsplit=5)[5] for line in maps if len(line.split(maxsplit=5)) == 6]
+    assert any("neuroplastic-arena" in file for file in files)
+    return {file for file in files if file.startswith("/dev/shm/")}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what memory a process holds")
 def test_killed_program_leaves_neither_process_nor_shared_memory():
-    before = set(Path("/dev/shm").iterdir())
     program = subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None
     pids = json.loads(program.stdout.readline())
     assert len(pids) == 3
-    assert set(Path("/dev/shm").iterdir()) <= before  # not even while it runs
+    assert [named_shared_memory(pid) for pid in (program.pid, *pids)] == [set()] * 4  # so none is left
     program.kill()
     program.wait()
     wait_until_gone(tuple(pids))
-    assert set(Path("/dev/shm").iterdir()) <= before
+    program.stdout.close()
 
 
 def _play_in_a_daemon(queue) -> None:

@@ -151,10 +151,6 @@ class Arena:
             raise ConfigError(f"the state is that of {len(games)} games, and this arena has {self.games}")
         self.steps, self.episodes_ended = state["steps"], ()
         self._records = [_Record(game["episode"], list(game["actions"]), game["reward"]) for game in games]
-        if self._torn:  # of what was asked last, some was done: new games do as they are told
-            for hand in self._hands:
-                hand.close()
-            self._torn = False
         if not games:
             return []
         early = self._resume()
@@ -186,6 +182,10 @@ class Arena:
     def _resume(self) -> Answer:
         """Bring every game to where its record stands; the games whose episode ended before."""
         early: list[int] = []
+        if self._torn:  # of what was asked last, some was done: new games do as they are told
+            for hand in self._hands:
+                hand.close()
+            self._torn = False
         with self._undivided():
             for hand in self._hands:
                 hand.send(self._resuming(hand))
