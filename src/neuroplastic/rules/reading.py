@@ -14,6 +14,7 @@ from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from ..network.vocabulary import Vocabulary
 from .names import hidden_names, term_names, variable_names
+from .naming import Naming
 from .networks import alpha_of, levels_of, numbers
 from .rule_base import IGNORED, Conclusions, Linear, RuleBase, Term, Variable
 from .scaling import Scaling
@@ -34,11 +35,18 @@ def rule_base(
     (offset, scale). `terms` gives names of your own, by variable, in order of the sets' centres. Names that are
     not given are those the network knows (`net.vocabulary`, of one made of written rules), or x1, x2, ..., y1, ...
     """
+    return read_rules(net, Naming(feature_names, output_names, scaler, output_scaler, terms))
+
+
+def read_rules(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> RuleBase:
+    """As `rule_base`, with all names and units in one."""
     net, *above = levels_of(net)
     if above:
         raise ConfigError("a hierarchy has a rule base per level; use npl.rule_bases(net)")
-    words = _Words(terms, net.vocabulary)
-    scaling = Scaling.of(scaler, net.in_features)
+    words = _Words(naming.terms, net.vocabulary)
+    scaling = Scaling.of(naming.scaler, net.in_features)
+    output = Scaling.of(naming.output_scaler, net.out_features)
+    feature_names, output_names = naming.feature_names, naming.output_names
     known = net.vocabulary
     if known is not None:
         feature_names = known.features if feature_names is None else feature_names
@@ -46,7 +54,7 @@ def rule_base(
     names = variable_names(feature_names, net.in_features, "feature")
     inputs, premises = _inputs(net, names, scaling, words)
     names = variable_names(output_names, net.out_features, "output")
-    outputs, consequents = _outputs(net, names, scaling, Scaling.of(output_scaler, net.out_features), words)
+    outputs, consequents = _outputs(net, names, scaling, output, words)
     if words.own:
         raise ConfigError(f"terms names variables that do not exist or have no terms: {', '.join(words.own)}")
     return RuleBase(
@@ -75,21 +83,28 @@ def rule_bases(
     The other arguments are those of `rule_base`. `terms` of a hidden value names its sets where it is an input.
     A network without levels has one rule base.
     """
+    return read_levels(net, Naming(feature_names, output_names, scaler, output_scaler, terms))
+
+
+def read_levels(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> tuple[RuleBase, ...]:
+    """As `rule_bases`, with all names and units in one."""
     levels = levels_of(net)
     last = len(levels) - 1
     inputs = [
-        variable_names(feature_names, levels[0].in_features, "feature"),
+        variable_names(naming.feature_names, levels[0].in_features, "feature"),
         *(hidden_names(number, level.out_features) for number, level in enumerate(levels[:-1], start=1)),
     ]
-    words = _by_level(terms or {}, inputs)
+    words = _by_level(naming.terms or {}, inputs)
     return tuple(
-        rule_base(
+        read_rules(
             level,
-            feature_names=inputs[number] if number else feature_names,
-            output_names=output_names if number == last else inputs[number + 1],
-            scaler=scaler if number == 0 else None,
-            output_scaler=output_scaler if number == last else None,
-            terms=words[number],
+            Naming(
+                feature_names=inputs[number] if number else naming.feature_names,
+                output_names=naming.output_names if number == last else inputs[number + 1],
+                scaler=naming.scaler if number == 0 else None,
+                output_scaler=naming.output_scaler if number == last else None,
+                terms=words[number],
+            ),
         )
         for number, level in enumerate(levels)
     )

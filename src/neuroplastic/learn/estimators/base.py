@@ -22,7 +22,8 @@ from ...fuzzy.selection import Selection
 from ...network.consequents import Affine
 from ...network.neurogenesis import Birth, Neurogenesis
 from ...network.nfn import NeuroFuzzyNetwork
-from ...rules.reading import rule_base
+from ...rules.naming import Naming
+from ...rules.reading import read_rules
 from ...rules.rule_base import RuleBase
 from .adam import Adam
 from .choosing import choose, in_proportion, numbered, parts_and_times
@@ -329,7 +330,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def rules_(self) -> RuleBase:
         """The rules in raw units, with the columns' names and, for classes, theirs."""
         need_fit(self)
-        return rule_base(self.network_, **self._names_and_scales())
+        return read_rules(self.network_, self._naming())
 
     @property
     def births_(self) -> list[Birth]:
@@ -339,11 +340,11 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def explain(self, X: Any) -> Explanation:
         """Which rules made the outputs of X (N, D), and how much each counted; see `npl.explain`."""
-        from ...rules.explanations.explaining import explain
+        from ...rules.explanations.explaining import Explainer
 
         need_fit(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        return explain(self.network_, X, **self._names_and_scales())
+        return Explainer.named(self.network_, self._naming())(X)
 
     def simplify(self, X: Any, tolerance: float) -> tuple[Self, SimplificationReport]:
         """A copy with fewer rules, sets and premises, and a report of what that changes; see `npl.simplify`.
@@ -360,16 +361,13 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         simpler.network_ = made.network.eval()
         return simpler, made.report
 
-    def _names_and_scales(self) -> dict[str, Any]:
+    def _naming(self) -> Naming:
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{number}" for number in range(1, self.n_features_in_ + 1)]
-        return {
-            "feature_names": readable(names),
-            "output_names": self._output_names(),
-            "scaler": (self.offset_, self.scale_),
-            "output_scaler": self._output_scaler(),
-        }
+        return Naming(
+            readable(names), self._output_names(), (self.offset_, self.scale_), self._output_scaler()
+        )
 
 
 def _whole(value: object) -> object:

@@ -14,8 +14,9 @@ from ...network.antecedent import check_input
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
 from ..estimators import FittedEstimator, is_estimator
+from ..naming import Naming
 from ..networks import evaluating, levels_of, numbers
-from ..reading import rule_bases
+from ..reading import read_levels
 from ..rule_base import Numbers, RuleBase
 from ..scaling import Scaling
 from .explanation import Explanation
@@ -41,23 +42,15 @@ def explain(
     fitted scikit-learn scalers or pairs (offset, scale). `terms` gives the sets names of your own, as in
     `npl.rule_bases`. A hierarchy is explained level by level; the result is the top level, and `below` leads down.
     """
+    naming = Naming(feature_names, output_names, scaler, output_scaler, terms)
     if is_estimator(net):
-        given = (feature_names, output_names, scaler, output_scaler, terms)
-        if any(value is not None for value in given):
+        if not naming.is_empty:
             raise ConfigError(
                 f"a fitted {type(net).__name__} has names and scales of its own: call explain(model, X) without "
                 "them, or explain model.network_"
             )
         return net.explain(_rows(x))
-    explainer = Explainer(
-        net,
-        feature_names=feature_names,
-        output_names=output_names,
-        scaler=scaler,
-        output_scaler=output_scaler,
-        terms=terms,
-    )
-    return explainer(x)
+    return Explainer.named(net, naming)(x)
 
 
 class Explainer:
@@ -74,22 +67,21 @@ class Explainer:
         terms: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.net = net
+        self.naming = Naming(feature_names, output_names, scaler, output_scaler, terms)
         self.networks = levels_of(net)
         first, last = self.networks[0], self.networks[-1]
         self.scaling = None if scaler is None else Scaling.of(scaler, first.in_features)
         self.output_scaling = Scaling.of(output_scaler, last.out_features)
-        self._names: dict[str, Any] = {
-            "feature_names": feature_names,
-            "output_names": output_names,
-            "scaler": scaler,
-            "output_scaler": output_scaler,
-            "terms": terms,
-        }
         self._read()
+
+    @classmethod
+    def named(cls, net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> Explainer:
+        """One that is told all names and units in one."""
+        return cls(net, **vars(naming))
 
     def _read(self) -> None:
         self._mark = _mark(self.net)
-        self.rule_bases = rule_bases(self.net, **self._names)
+        self.rule_bases = read_levels(self.net, self.naming)
         self.scorings = tuple(Scoring.of(rules) for rules in self.rule_bases)
 
     def __call__(self, x: Any) -> Explanation:

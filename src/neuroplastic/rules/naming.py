@@ -1,0 +1,23 @@
+"""What people call a network's inputs, outputs and sets, and the units they use: handed on as one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False)
+class Naming:
+    """The naming arguments of `npl.rule_base` and `npl.explain`, which say what each of them means."""
+
+    feature_names: Sequence[str] | None = None
+    output_names: Sequence[str] | None = None
+    scaler: Any = None
+    output_scaler: Any = None
+    terms: Mapping[str, Sequence[str]] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is named: inputs are x1, x2, ... in the units that the network sees."""
+        return all(getattr(self, field.name) is None for field in fields(self))
