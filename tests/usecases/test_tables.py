@@ -1,5 +1,7 @@
 """Tables prepared, cross-validated, fitted, saved and predicted, as functions."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -176,3 +178,11 @@ def test_too_few_rows_are_refused_with_the_reason(prepared, tmp_path):
     (tmp_path / "rare.csv").write_text("a,y\n1,x\n2,x\n3,z\n")
     with pytest.raises(ConfigError, match="class 'z' of 'y' has only one row"):
         possible_folds(prepare_table(TableRequest(tmp_path / "rare.csv", "y")), 2)
+
+
+def test_a_table_and_what_was_learned_of_it_pass_between_processes(fitted, file):
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.rules.json() == fitted.rules.json()
+    assert again.start.json() == fitted.start.json()
+    assert again.request == fitted.request
+    assert predict_table(again.model, file).csv() == predict_table(fitted.model, file).csv()
