@@ -23,6 +23,7 @@ from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
 from . import extra_state
 from .frozen import Frozen, Wish
+from .keeping import keeping
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
 from .passes import Pass, PassBook, mark_of, recomputing, repeatable
 from .untraced import untraced
@@ -125,7 +126,7 @@ class Antecedent(nn.Module):
         return self._begin(x.detach(), counts and len(x) > 0) if self.training else None
 
     @untraced
-    @torch.no_grad()
+    @keeping()
     def _begin(self, x: Tensor, counts: bool) -> Pass:
         varies = self.selection.estimator == "stge" or self.neurogenesis is not None
         if recomputing():
@@ -188,7 +189,8 @@ class Antecedent(nn.Module):
         if self._noise is None or self._noise[0] != key:
             self._noise = None  # free the old draw before making the new one
             dtype = _computing(logits.dtype)
-            noise = gumbel(mix(self.seed, draw), tuple(logits.shape), logits.device, dtype)
+            with keeping():
+                noise = gumbel(mix(self.seed, draw), tuple(logits.shape), logits.device, dtype)
             self._noise = key, noise
         return self._noise[1]
 
@@ -205,8 +207,7 @@ class Antecedent(nn.Module):
         """The choice of evaluation, made once and kept until a parameter changes."""
         key = self._fingerprint()
         if self._cache is None or self._cache[0] != key:
-            # What inference mode makes, no later pass with gradients could use.
-            with torch.inference_mode(False), torch.no_grad():
+            with keeping():
                 centers, precisions, logits = self._tables()
                 self._cache = key, choose_terms(logits, None, self.term_mask, centers, precisions)
         return self._cache[1]

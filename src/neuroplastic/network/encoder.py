@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..errors import ConfigError, InputError
+from .keeping import keeping
 from .norm_drop import norm_relu_drop
 
 # (in-channels, out-channels, kernel size, stride); none has a bias, batch norm brings one.
@@ -30,6 +31,7 @@ class PictureEncoder(nn.Module):
 
     out_features = FEATURES
 
+    @keeping()
     def __init__(self, *, dropout: float = 0.2, feature_norm: bool = False) -> None:
         """`dropout`: probability of a zero in training; `feature_norm`: layer-normalise the features."""
         super().__init__()
@@ -94,10 +96,11 @@ class PictureEncoder(nn.Module):
             )
         )
         if not self._folded or versions != self._folded_versions:
-            self._folded = [
-                _fold_one(convolution.weight if index else convolution.weight / 255, norm)
-                for index, (convolution, norm) in enumerate(self._stages())
-            ]
+            with keeping():
+                self._folded = [
+                    _fold_one(convolution.weight if index else convolution.weight / 255, norm)
+                    for index, (convolution, norm) in enumerate(self._stages())
+                ]
             self._folded_versions = versions
         return self._folded
 
@@ -108,7 +111,8 @@ class PictureEncoder(nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> PictureEncoder:
         self._folded = []  # moved to another device or type
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        with keeping():
+            super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
 
     def __getstate__(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from .antecedent import Antecedent, Range, bounded, check_input
 from .configuration import read_config
 from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
 from .frozen import Frozen, Wish, checked_wish
+from .keeping import keeping
 from .neurogenesis import Birth, Neurogenesis, Statistics
 from .size import check_size, parameters_of
 from .untraced import untraced
@@ -38,6 +39,7 @@ class NeuroFuzzyNetwork(nn.Module):
     single precision; the output then has the input's type.
     """
 
+    @keeping()
     def __init__(
         self,
         in_features: int,
@@ -180,6 +182,7 @@ class NeuroFuzzyNetwork(nn.Module):
         """Numbers of the frozen rules, and the frozen sets as (attribute, term)."""
         return list(self.antecedent.wish.rules), list(self.antecedent.wish.sets)
 
+    @keeping()
     def _refreeze(self) -> None:
         wish = self.antecedent.wish
         self.antecedent.frozen = Frozen(self, wish) if any(wish) else None
@@ -189,6 +192,11 @@ class NeuroFuzzyNetwork(nn.Module):
         """Undo what an optimizer did to frozen entries."""
         if self.antecedent.frozen is not None:
             self.antecedent.frozen.restore(self)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> NeuroFuzzyNetwork:
+        with keeping():
+            super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
 
     @property
     def alpha(self) -> float | Tensor:

@@ -15,13 +15,14 @@ from torch import Tensor, nn
 from ..decoding import shown
 from ..errors import ConfigError
 from .antecedent import Antecedent
+from .keeping import keeping
 
 Network = TypeVar("Network", bound=nn.Module)
 
 _EXTRA = "_extra_state"
 
 
-@torch.no_grad()
+@keeping()
 def take_over(net: Network, tensors: Mapping[str, Tensor]) -> Network:
     """Give a network without memory the tensors of these names; a ConfigError names the first that does not fit."""
     wanted: dict[str, Tensor] = net.state_dict()
