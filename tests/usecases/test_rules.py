@@ -9,6 +9,7 @@ import pytest
 import neuroplastic as npl
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.rules.standards import NotExpressibleError
+from neuroplastic.rules.standards.files import ENDINGS
 from neuroplastic.usecases.opening import open_anything
 from neuroplastic.usecases.requests import RULE_FILES
 from neuroplastic.usecases.rules import rules_file, rules_of
@@ -67,6 +68,10 @@ def test_a_table_is_written_to_every_kind_of_file(ending, place, tmp_path):
         assert json.loads(content)
     elif ending == ".txt":
         assert content.count(b"RULE") == 3
+
+
+def test_every_standard_can_be_asked_for():
+    assert set(ENDINGS) < set(RULE_FILES)
 
 
 def test_exact_text_says_more_and_other_files_refuse_it(place):
