@@ -22,7 +22,7 @@ NEAR_SOFTMAX = 1e-8
 
 @dataclass(frozen=True)
 class Firing:
-    """How firing levels are made of log-firings."""
+    """How firing levels are made of log-firings; with alpha 1 and no layer norm by Eq. 5, which is a softmax."""
 
     reduce: str = field(default="sum", metadata={"help": "'sum' (Eq. 6) or 'mean' (Eq. 12) over attributes"})
     alpha: float | str = field(

@@ -175,7 +175,7 @@ def log_firing(
     *,
     rate: float,
 ) -> Tensor:
-    """Log-firing of each rule as the sum over attributes (Eq. 6), (B, U).
+    """Log-firing of each rule, the logarithm of the product in Eq. 3, as the sum over attributes (Eq. 6), (B, U).
 
     `chosen` is what `choose_terms` gave for the same arguments; `rate` is `1 / tau**2` for STGE and 0 for STE.
     A later birth fills a slot that `mask` leaves out, so a graph built here stays valid.

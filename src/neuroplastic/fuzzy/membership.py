@@ -51,7 +51,7 @@ def input_limit(dtype: torch.dtype) -> float:
 
 
 def log_membership(x: Tensor, centers: Tensor, precisions: Tensor, term: int) -> Tensor:
-    """Log-membership of x (B, D) in the `term`-th set of each attribute, (B, D)."""
+    """Log-membership (Eq. 2) of x (B, D) in the `term`-th set of each attribute, (B, D): one j of Eq. 4's matrix."""
     return -(x - centers[:, term]).square() * precisions[:, term]
 
 

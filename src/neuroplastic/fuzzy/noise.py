@@ -56,5 +56,5 @@ def uniform(seed: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
 
 
 def gumbel(seed: int, shape: tuple[int, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Gumbel(0, 1) noise, `-log(-log(uniform))`."""
+    """Gumbel(0, 1) noise, the N of Eq. 8: `-log(-log(uniform))`."""
     return uniform(seed, shape, device).to(dtype).log_().neg_().log_().neg_()

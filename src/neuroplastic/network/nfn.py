@@ -104,7 +104,7 @@ class NeuroFuzzyNetwork(nn.Module):
         self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
 
     def forward(self, x: Tensor) -> Tensor:
-        """The output, (B, out_features). In training mode this counts as one training batch.
+        """The output (Eq. 1), (B, out_features). In training mode this counts as one training batch.
 
         Computed again by gradient checkpointing it does not count, and sees the noise and sets of the first time.
         """

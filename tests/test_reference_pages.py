@@ -1,0 +1,25 @@
+"""The reference of the public names: every one is there, once, with an example that runs."""
+
+import re
+
+import neuroplastic as npl
+from tests.pages import DOCS
+
+
+def entries() -> list[tuple[str, str]]:
+    """Public names in the order of the pages, each with what follows it up to the next."""
+    found = []
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        parts = re.split(r"^::: neuroplastic\.(\w+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        found += list(zip(parts[1::2], parts[2::2], strict=True))
+    return found
+
+
+def test_every_public_name_has_one_entry_in_the_reference():
+    assert sorted(name for name, _ in entries()) == sorted(npl.__all__)
+
+
+def test_every_entry_has_an_example_that_uses_the_name():
+    for name, text in entries():
+        examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        assert any(re.search(rf"\bnpl\.{name}\b", example) for example in examples), name
