@@ -17,6 +17,7 @@ SHOWN = {
     "concepts/decisions": 0,
     "concepts/neuroplasticity": 1,
     "how_to/analysis": 1,
+    "how_to/pytorch": 2,
     "how_to/simplification": 0,
     "how_to/standards": 1,
     "reference/errors": 10,

@@ -1,8 +1,10 @@
 """The reference of the public names: every one is there, once, with an example that runs."""
 
+import argparse
 import re
 
 import neuroplastic as npl
+from neuroplastic.cli.main import parser
 from tests.pages import DOCS
 
 
@@ -23,3 +25,18 @@ def test_every_entry_has_an_example_that_uses_the_name():
     for name, text in entries():
         examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
         assert any(re.search(rf"\bnpl\.{name}\b", example) for example in examples), name
+
+
+def test_every_command_has_its_help_in_the_reference():
+    asked = re.findall(
+        r"<!-- help: (.*) -->", (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    )
+    assert sorted(asked) == sorted(commands(parser()))
+
+
+def commands(of: argparse.ArgumentParser, before: str = "") -> list[str]:
+    """All commands of a parser that have no commands of their own."""
+    below = [action.choices for action in of._actions if isinstance(action, argparse._SubParsersAction)]
+    if not below:
+        return [before.strip()]
+    return [name for word, sub in below[0].items() for name in commands(sub, f"{before} {word}")]
