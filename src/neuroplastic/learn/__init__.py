@@ -5,6 +5,8 @@ from .dqn.config import QConfig
 from .dqn.exploration import Exploration
 from .dqn.learner import QLearning
 from .dqn.replay import Batch, ReplayMemory
+from .parallel_q.config import ParallelQConfig
+from .parallel_q.learner import ParallelQLearning
 from .seeding import RandomStreams, episode_seed
 
 __all__ = [
@@ -13,6 +15,8 @@ __all__ = [
     "CheckpointStore",
     "CheckpointWarning",
     "Exploration",
+    "ParallelQConfig",
+    "ParallelQLearning",
     "QConfig",
     "QLearning",
     "RandomStreams",

@@ -1,0 +1,78 @@
+"""How the learner of many games learns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torch import nn
+
+from ...errors import ConfigError, at_least, choose, within
+from ..experience import Setting
+from ..optimizing import LOSSES
+from .learner import ParallelQLearning
+
+
+@dataclass(frozen=True)
+class ParallelQConfig:
+    """How the learner learns. A network without target network wants layer norm; schedules span the run."""
+
+    training_games: int = field(default=32, metadata={"help": "games that are played at once in training"})
+    rollout: int = field(
+        default=32, metadata={"help": "decisions in each game between two times of learning"}
+    )
+    passes: int = field(
+        default=2, metadata={"help": "times that all decisions of a rollout are learned from"}
+    )
+    batch_size: int = field(default=256, metadata={"help": "decisions per update, about"})
+    q_lambda: float = field(
+        default=0.65, metadata={"help": "weight of longer returns, 0 (one step) to 1 (whole rollout)"}
+    )
+    discount: float = field(default=0.99, metadata={"help": "weight of the next step's value, 0 to 1"})
+    bootstrap_truncated: bool = field(
+        default=True,
+        metadata={"help": "the value of the last observation of an episode cut short counts on"},
+    )
+    loss: str = field(default="mse", metadata={"help": "squared error ('mse') or Huber's ('huber')"})
+    reward_scale: float = field(default=1.0, metadata={"help": "factor on rewards inside the loss"})
+    learning_rate: float = field(default=5e-4, metadata={"help": "RAdam's step size at first"})
+    anneal: bool = field(default=True, metadata={"help": "the step size falls in a line to 0 over the run"})
+    clip_norm: float | None = field(
+        default=10.0, metadata={"help": "largest norm of the gradient; none: no limit"}
+    )
+    exploration_start: float = field(default=1.0, metadata={"help": "rate of random actions at first"})
+    exploration_floor: float = field(default=0.01, metadata={"help": "rate of random actions in the end"})
+    exploration_share: float = field(
+        default=0.25, metadata={"help": "share of the run over which that rate falls in a line"}
+    )
+    exploration_spread: float = field(
+        default=1.0,
+        metadata={"help": "the last game's rate is that rate to the power 1 + this; 0: all alike"},
+    )
+    mirror: bool = field(
+        default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("training_games", "rollout", "passes", "batch_size"):
+            at_least(name, getattr(self, name), 1)
+        for name in ("learning_rate", "reward_scale"):
+            within(name, getattr(self, name), 0, open_low=True)
+        for name in ("q_lambda", "discount", "exploration_start", "exploration_floor", "exploration_share"):
+            within(name, getattr(self, name), 0, 1)
+        within("exploration_spread", self.exploration_spread, 0)
+        if self.clip_norm is not None:
+            within("clip_norm", self.clip_norm, 0, open_low=True)
+        choose("loss", self.loss, LOSSES)
+        if self.batch_size > self.decisions:
+            raise ConfigError(
+                f"batch_size must be at most training_games x rollout = {self.decisions}, got {self.batch_size}"
+            )
+
+    @property
+    def decisions(self) -> int:
+        """Decisions of a rollout, over all games."""
+        return self.training_games * self.rollout
+
+    def build(self, network: nn.Module, setting: Setting) -> ParallelQLearning:
+        """The learner. `network` maps observations (k, *shape) to action values (k, actions)."""
+        return ParallelQLearning(network, self, setting)

@@ -1,0 +1,232 @@
+"""Q-learning in many games at once, with lambda-returns and without replay or target network (PQN)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ...errors import InputError, at_least
+from ..experience import Observations, Setting, Step
+from ..greedy import action_values, greedy_actions, preferences_of
+from ..mirror import check_pictures, mirrored_pairs, turned
+from ..optimizing import LOSSES, descend, load_optimizer_state, optimizer_state
+from .returns import lambda_returns
+from .rollout import Rollout
+
+if TYPE_CHECKING:
+    from .config import ParallelQConfig
+
+
+class ParallelQLearning:
+    """Learns action values from the latest decisions of G games; knows nothing of how its network computes them.
+
+    After T decisions in each game it learns: the loss is taken between Q(s_t, a_t) and the lambda-return R_t (see
+    `lambda_returns`) of scaled rewards, with the value max_a Q(s, a) of each observation by the network as it was
+    while they were made. An episode's end cuts returns; through one that was cut short they go on with the value of
+    its last observation if `bootstrap_truncated`. Each of `passes` goes once over all G x T decisions, in an order
+    drawn anew, in batches of about `batch_size`.
+
+    Acting and values run in evaluation mode (no dropout, no noise, running statistics); only the loss's forward pass
+    runs in training mode. The network is left in evaluation mode between rounds.
+
+    Step size and exploration follow the decisions made so far, out of `total_steps` when the run began: if it is
+    extended later, both stay where they were in the end.
+    """
+
+    def __init__(self, network: nn.Module, config: ParallelQConfig, setting: Setting) -> None:
+        """`network` maps observations (k, *shape) to values (k, actions).
+
+        It may offer a method `preferences`, of the same arguments, that orders the actions like the values do at
+        less cost; then that is asked wherever only the best action counts.
+        """
+        self.config = config
+        self.games = config.training_games
+        self.actions = at_least("actions", setting.actions, 1)
+        self.total_steps = at_least("total_steps", setting.total_steps, 1)
+        self.streams = setting.streams
+        self.device = torch.device(setting.device)
+        self.network = network.to(self.device).eval()
+        self.optimizer = torch.optim.RAdam(self.network.parameters(), lr=config.learning_rate)
+        self.steps = 0
+        self.updates = 0
+        self._preferences = preferences_of(self.network)
+        self._rollout: Rollout | None = None
+        self._mean_value = 0.0  # of the observations of the last rollout
+        self._mirrored_actions = (
+            mirrored_pairs(setting.mirrored_actions, self.actions).to(self.device) if config.mirror else None
+        )
+
+    @property
+    def actor(self) -> nn.Module:
+        """The network itself."""
+        return self.network
+
+    @property
+    def exploration(self) -> float:
+        """The rate of random actions in the game that explores most."""
+        falls_over = self.config.exploration_share * self.total_steps
+        fallen = 1.0 if self.steps >= falls_over else self.steps / falls_over
+        return (1 - fallen) * self.config.exploration_start + fallen * self.config.exploration_floor
+
+    def begin(self, observations: Observations) -> None:
+        """The first observations, (G, *shape)."""
+        if self.config.mirror:
+            check_pictures("mirror", "turns", observations.shape)
+        if len(observations) != self.games:
+            raise InputError(
+                f"this learner plays {self.games} games, got observations of {len(observations)}"
+            )
+        self._rollout = Rollout(self.config.rollout, observations)
+
+    def act(self) -> NDArray[np.int64]:
+        """Exploring actions (G,) for the observations at hand."""
+        rollout = self._begun()
+        spread = 1 + self.config.exploration_spread * np.linspace(0.0, 1.0, self.games)
+        explores = self.streams.exploration.random(self.games) < self.exploration**spread
+        drawn = self.streams.exploration.integers(self.actions, size=self.games)
+        best, values = self._best(rollout.current)
+        actions: NDArray[np.int64] = np.where(explores, drawn, best)
+        rollout.decide(actions, values)
+        return actions
+
+    def observe(self, step: Step) -> None:
+        """Note what came of the actions."""
+        self._begun().observe(step, keep_cut_short=self.config.bootstrap_truncated)
+        self.steps += self.games
+
+    def update(self) -> Tensor | None:
+        """Learn once the rollout is full; the mean loss of the updates made, else None."""
+        rollout = self._begun()
+        if not rollout.full:
+            return None
+        targets = self._targets(rollout)
+        self._mean_value = float(rollout.values.mean())
+        self.optimizer.param_groups[0]["lr"] = self._learning_rate()
+        loss = self._learn(rollout, targets)
+        rollout.restart()
+        return loss
+
+    def greedy(self, observations: Observations) -> NDArray[np.int64]:
+        """The best actions (k,) for observations (k, *shape)."""
+        if self.network.training:
+            self.network.eval()
+        return greedy_actions(self._preferences, observations, self.actions, self.device)
+
+    def sample_observations(self, count: int) -> Tensor | None:
+        """Up to that many observations, evenly over the rollout under way and those at hand."""
+        if self._rollout is None:
+            return None
+        seen = self._rollout.observations[: self._rollout.filled + 1]
+        seen = seen.reshape(-1, *seen.shape[2:])
+        chosen = np.linspace(0, len(seen) - 1, min(count, len(seen))).astype(np.int64)
+        return torch.from_numpy(seen[chosen]).to(self.device)
+
+    def replace_observation(self, game: int, observation: Observations) -> None:
+        """Replace what is acted upon next in a game, where its environment did not repeat an episode."""
+        self._begun().replace(game, observation)
+
+    def abandon_episode(self, game: int, observation: Observations) -> None:
+        """End the episode under way in a game as if it had been cut short; `observation` begins the next."""
+        rollout = self._begun()
+        rollout.end_episode(game, keep_cut_short=self.config.bootstrap_truncated)
+        rollout.replace(game, observation)
+
+    def figures(self) -> dict[str, float]:
+        """Exploration rate, step size, mean value of the last rollout's observations, updates so far."""
+        return {
+            "exploration": self.exploration,
+            "learning_rate": float(self.optimizer.param_groups[0]["lr"]),
+            "value": self._mean_value,
+            "updates": float(self.updates),
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that decides how learning goes on: nested dictionaries of tensors and what JSON can hold."""
+        return {
+            "network": self.network.state_dict(),
+            "optimizer": optimizer_state(self.optimizer),
+            "rollout": None if self._rollout is None else self._rollout.state_dict(),
+            "random": self.streams.state_dict(),
+            "steps": self.steps,
+            "total_steps": self.total_steps,
+            "updates": self.updates,
+            "mean_value": self._mean_value,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on exactly where `state_dict` was taken."""
+        self.network.load_state_dict(state["network"])
+        load_optimizer_state(self.optimizer, state["optimizer"])
+        saved = state["rollout"]
+        self._rollout = None if saved is None else Rollout.from_state(self.config.rollout, saved)
+        self.streams.load_state_dict(state["random"])
+        self.steps, self.total_steps = state["steps"], state["total_steps"]
+        self.updates, self._mean_value = state["updates"], state["mean_value"]
+
+    def _begun(self) -> Rollout:
+        if self._rollout is None:
+            raise InputError("there is nothing to act upon; give the first observations to begin()")
+        return self._rollout
+
+    @torch.inference_mode()
+    def _best(self, observations: Observations) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The best actions (k,) for observations (k, *shape), and their values."""
+        if self.network.training:
+            self.network.eval()
+        values, best = action_values(self.network, observations, self.actions, self.device).max(dim=1)
+        return best.cpu().numpy(), values.float().cpu().numpy()
+
+    def _targets(self, rollout: Rollout) -> NDArray[np.float32]:
+        """Lambda-returns (T, G). Decisions brought their values; what lies behind the last ones is valued here."""
+        reached = rollout.current
+        if rollout.last:
+            reached = np.concatenate((reached, np.stack(list(rollout.last.values()))))
+        _, values = self._best(reached)
+        return lambda_returns(
+            np.float32(self.config.reward_scale) * rollout.rewards,
+            rollout.following(values[: self.games], values[self.games :]),
+            rollout.ended,
+            discount=self.config.discount,
+            q_lambda=self.config.q_lambda,
+        )
+
+    def _learning_rate(self) -> float:
+        """The step size for the rollout at hand: from the whole to nearly 0 with the last rollout of the run."""
+        if not self.config.anneal:
+            return self.config.learning_rate
+        before, last = self.steps - self.config.decisions, self.total_steps - self.config.decisions
+        return self.config.learning_rate * (1 - max(0, min(before, last)) / self.total_steps)
+
+    def _learn(self, rollout: Rollout, targets: NDArray[np.float32]) -> Tensor:
+        """Make the updates of a rollout; their mean loss."""
+        decisions = self.config.decisions
+        states = torch.from_numpy(rollout.observations[:-1]).flatten(0, 1).to(self.device)
+        actions, wanted = (
+            torch.from_numpy(array).flatten().to(self.device) for array in (rollout.actions, targets)
+        )
+        losses = []
+        self.network.train()
+        for _ in range(self.config.passes):
+            order = self.streams.replay.permutation(decisions)
+            for part in np.array_split(order, max(1, round(decisions / self.config.batch_size))):
+                batch = torch.from_numpy(part).to(self.device)
+                losses.append(self._update(states[batch], actions[batch], wanted[batch]))
+        self.network.eval()
+        return torch.stack(losses).mean()
+
+    def _update(self, states: Tensor, actions: Tensor, targets: Tensor) -> Tensor:
+        """Make one update; its loss."""
+        if self._mirrored_actions is not None:
+            turn = torch.from_numpy(self.streams.replay.random(len(states)) < 0.5).to(self.device)
+            states = turned(states, turn)
+            actions = torch.where(turn, self._mirrored_actions[actions], actions)
+        values = self.network(states).gather(1, actions[:, None]).squeeze(1)
+        loss = LOSSES[self.config.loss](values, targets)
+        descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
+        self.updates += 1
+        return loss.detach()

@@ -1,0 +1,138 @@
+"""The decisions of many games between two times of learning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ..experience import Observations, Step
+
+_TYPES = (np.dtype(np.uint8), np.dtype(np.float32))
+_BY_DECISION = ("actions", "values", "rewards", "ended")
+
+
+class Rollout:
+    """Up to T decisions in each of G games; every observation is kept once, as it came.
+
+    Row t of `observations` (T + 1, G, *shape) is what decision t was made upon, and row t + 1 what it led to or,
+    where the episode ended, the first observation of the next one. The row after the last decision is at hand.
+    """
+
+    def __init__(self, length: int, first: Observations) -> None:
+        if first.dtype not in _TYPES:
+            raise InputError(f"observations must be uint8 or float32, got {first.dtype}")
+        games = len(first)
+        self.length = length
+        self.filled = 0
+        self.observations: Observations = np.empty((length + 1, *first.shape), first.dtype)
+        self.observations[0] = first
+        self.actions = np.zeros((length, games), np.int64)
+        self.values = np.zeros((length, games), np.float32)
+        """of the best actions, when the decisions were made"""
+        self.rewards = np.zeros((length, games), np.float32)
+        self.ended = np.zeros((length, games), np.bool_)
+        self.last: dict[tuple[int, int], Observations] = {}
+        """last observation of each episode that was cut short and whose value counts on, by decision and game"""
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to learn."""
+        return self.filled == self.length
+
+    @property
+    def current(self) -> Observations:
+        """The observations at hand, (G, *shape); a view."""
+        current: Observations = self.observations[self.filled]
+        return current
+
+    def decide(self, actions: NDArray[np.int64], values: NDArray[np.float32]) -> None:
+        """Note the actions (G,) that are taken upon the observations at hand, and the values of the best ones."""
+        self.actions[self.filled] = actions
+        self.values[self.filled] = values
+
+    def observe(self, step: Step, *, keep_cut_short: bool) -> None:
+        """Note what came of the actions; `keep_cut_short`: with last observations of episodes cut short."""
+        self._check(step.observations, self.current.shape)
+        row = self.filled
+        self.rewards[row] = step.rewards
+        self.ended[row] = step.ended
+        if keep_cut_short:
+            for game in (step.truncated & ~step.terminated).nonzero()[0].tolist():
+                self._keep_last(row, game, step.last[game])
+        self.filled += 1
+        self.observations[self.filled] = step.observations
+
+    def replace(self, game: int, observation: Observations) -> None:
+        """Another observation is at hand in a game."""
+        self._check(observation, self.current.shape[1:])
+        self.observations[self.filled, game] = observation
+
+    def end_episode(self, game: int, *, keep_cut_short: bool) -> None:
+        """End a game's episode where it stands, as if cut short, unless its first decision is still to come."""
+        row = self.filled - 1
+        if row < 0 or self.ended[row, game]:
+            return
+        self.ended[row, game] = True
+        if keep_cut_short:
+            self._keep_last(row, game, self.current[game])
+
+    def following(self, current: NDArray[np.float32], last: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Values (T, G) of what decisions led to, 0 at ends, given those at hand (G,) and those of `last` (K,)."""
+        values = np.concatenate((self.values[1:], current[None]))
+        values[self.ended] = 0.0
+        for value, place in zip(last, self.last, strict=True):
+            values[place] = value
+        return values
+
+    def restart(self) -> None:
+        """Forget all but the observations at hand."""
+        self.observations[0] = self.observations[self.filled]
+        self.filled = 0
+        self.last = {}
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that is noted. The tensors are views: save or copy them before the next decision."""
+        state: dict[str, Any] = {"observations": torch.from_numpy(self.observations[: self.filled + 1])}
+        state |= {name: torch.from_numpy(getattr(self, name)[: self.filled]) for name in _BY_DECISION}
+        if self.last:
+            state["cut_short"] = {
+                "places": torch.tensor(list(self.last)),
+                "last_observations": torch.from_numpy(np.stack(list(self.last.values()))),
+            }
+        return state
+
+    @classmethod
+    def from_state(cls, length: int, state: Mapping[str, Any]) -> Rollout:
+        """What `state_dict` gave, of a rollout of the same length."""
+        observations = state["observations"].numpy()
+        rollout = cls(length, observations[0])
+        rollout.filled = len(observations) - 1
+        if rollout.filled > length:
+            raise InputError(
+                f"{rollout.filled} decisions were saved, which does not fit a rollout of {length}"
+            )
+        rollout.observations[: len(observations)] = observations
+        for name in _BY_DECISION:
+            getattr(rollout, name)[: rollout.filled] = state[name].numpy()
+        if "cut_short" in state:
+            places, last = (state["cut_short"][name] for name in ("places", "last_observations"))
+            for (row, game), observation in zip(places.tolist(), last.numpy(), strict=True):
+                rollout.last[row, game] = observation.copy()
+        return rollout
+
+    def _keep_last(self, row: int, game: int, observation: Observations) -> None:
+        self._check(observation, self.current.shape[1:])
+        self.last[row, game] = observation.copy()
+
+    def _check(self, observations: Observations, shape: tuple[int, ...]) -> None:
+        if observations.dtype != self.observations.dtype:
+            raise InputError(
+                f"observations must be {self.observations.dtype} like the first, got {observations.dtype}"
+            )
+        if observations.shape != shape:
+            raise InputError(f"observations must have shape {shape} like the first, got {observations.shape}")

@@ -1,0 +1,335 @@
+import copy
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from neuroplastic.errors import ConfigError, InputError
+from neuroplastic.learn import RandomStreams
+from neuroplastic.learn.experience import Setting, Step
+from neuroplastic.learn.parallel_q.config import ParallelQConfig
+from neuroplastic.learn.parallel_q.learner import ParallelQLearning
+from tests.learn.corridor import ACTIONS, CELLS, MIRRORED, Corridor
+from tests.learn.loop import Loop
+from tests.learn.parallel_q.test_returns import by_definition
+
+
+class Table(nn.Module):
+    """Action values read from a table by the number in a one-pixel frame; counts its passes and rows by mode."""
+
+    def __init__(self, values: list[list[float]]) -> None:
+        super().__init__()
+        self.values = nn.Parameter(torch.tensor(values))
+        self.rows: dict[bool, list[int]] = {True: [], False: []}
+
+    def forward(self, frames: torch.Tensor) -> torch.Tensor:
+        self.rows[self.training].append(len(frames))
+        return self.values[frames.flatten().long()]
+
+
+def learner_of(
+    values: list[list[float]],
+    *,
+    total_steps: int = 1000,
+    mirrored: tuple[int, ...] | None = None,
+    **fields: object,
+) -> ParallelQLearning:
+    small = {"training_games": 2, "rollout": 3, "batch_size": 3}
+    config = ParallelQConfig(**small | fields)  # type: ignore[arg-type]
+    setting = Setting(len(values[0]), RandomStreams(0), total_steps, mirrored_actions=mirrored)
+    return config.build(Table(values), setting)
+
+
+def numbers(*values: int) -> np.ndarray:
+    return np.array(values, np.uint8)[:, None]
+
+
+def outcome(following: np.ndarray, rewards=None, terminated=None, truncated=None, last=None) -> Step:
+    games = len(following)
+    return Step(
+        np.zeros(games, np.float32) if rewards is None else np.array(rewards, np.float32),
+        np.zeros(games, bool) if terminated is None else np.array(terminated),
+        np.zeros(games, bool) if truncated is None else np.array(truncated),
+        following,
+        last or {},
+    )
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_targets_are_the_lambda_returns_of_what_was_played(bootstrap):
+    """Written down decision by decision, with ends of both kinds, and averaged by definition in double precision."""
+    rng = np.random.default_rng(4)
+    table = rng.normal(size=(256, 3)).tolist()
+    learner = learner_of(
+        table,
+        training_games=5,
+        rollout=12,
+        batch_size=10,
+        reward_scale=0.5,
+        bootstrap_truncated=bootstrap,
+        discount=0.9,
+    )
+    best = np.max(table, axis=1)
+    seen = rng.integers(0, 256, (5, 1), np.uint8)
+    learner.begin(seen)
+    rewards, following, ended = (np.zeros((12, 5), kind) for kind in (float, float, bool))
+    for t in range(12):
+        learner.act()
+        rewards[t] = rng.normal(size=5).astype(np.float32)
+        terminated, truncated = rng.random((2, 5)) < 0.2  # sometimes both: then no reward would have followed
+        ended[t] = terminated | truncated
+        reached, first = rng.integers(0, 256, (2, 5, 1), np.uint8)
+        following[t] = best[reached[:, 0]]
+        following[t, terminated if bootstrap else ended[t]] = 0
+        seen = np.where(ended[t][:, None], first, reached)
+        last = {game: reached[game] for game in range(5) if ended[t, game]}
+        learner.observe(outcome(seen, rewards[t], terminated, truncated, last))
+    got = learner._targets(learner._begun())
+    for game in range(5):
+        expected = by_definition(0.5 * rewards[:, game], following[:, game], ended[:, game], 0.9, 0.65)
+        np.testing.assert_allclose(got[:, game], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_every_decision_is_learned_from_once_a_pass_and_values_are_asked_once_a_decision():
+    learner = learner_of([[0.0, 1.0]] * 10, training_games=4, rollout=5, batch_size=8, passes=3)
+    learner.begin(numbers(0, 1, 2, 3))
+    for t in range(5):
+        learner.act()
+        cut = {0: numbers(9)[0]} if t == 2 else {}
+        loss = None
+        learner.observe(outcome(numbers(4, 5, 6, 7), truncated=[t == 2, False, False, False], last=cut))
+        loss = learner.update()
+        assert (loss is None) == (t < 4)
+    # Five rounds of acting, then what lies behind: four games at hand and one last observation.
+    assert learner.network.rows[False] == [4] * 5 + [5]
+    # 20 decisions, batches of about 8: two of 10 in each of three passes.
+    assert learner.network.rows[True] == [10] * 6
+    assert learner.updates == 6
+    assert not learner.network.training
+
+
+def test_loss_is_taken_between_the_action_done_and_the_return():
+    learner = learner_of(
+        [[5.0, 5.0]], training_games=1, rollout=1, batch_size=1, passes=1, reward_scale=2.0, learning_rate=0.1
+    )
+    learner.begin(numbers(0))
+    action = int(learner.act()[0])
+    learner.observe(outcome(numbers(0), [4.0], [True], last={0: numbers(0)[0]}))
+    assert learner.update().item() == pytest.approx((5.0 - 2.0 * 4.0) ** 2)
+    moved = learner.network.values[0] - 5.0
+    assert moved[action] > 0
+    assert moved[1 - action] == 0
+
+
+def test_exploration_falls_in_a_line_over_its_share_of_the_run():
+    learner = learner_of(
+        [[0.0, 1.0]],
+        training_games=3,
+        rollout=2,
+        total_steps=120,
+        exploration_share=0.25,
+        exploration_spread=1.0,
+    )
+    learner.begin(numbers(0, 0, 0))
+    rates = []
+    for _ in range(15):
+        rates.append(learner.exploration)
+        learner.act()
+        learner.observe(outcome(numbers(0, 0, 0)))
+        learner.update()
+    np.testing.assert_allclose(rates[:10], 1 - 0.99 * np.arange(10) / 10)
+    assert rates[10:] == pytest.approx([0.01] * 5)
+
+
+@pytest.mark.parametrize(("spread", "expected"), [(0.0, [0.25, 0.25, 0.25]), (1.0, [0.25, 0.125, 0.0625])])
+def test_games_explore_at_rates_of_their_own(spread, expected):
+    learner = learner_of(
+        [[0.0, 1.0]],
+        training_games=3,
+        rollout=4000,
+        exploration_start=0.25,
+        exploration_floor=0.25,
+        exploration_spread=spread,
+    )
+    learner.begin(numbers(0, 0, 0))
+    drawn = []
+    for _ in range(4000):
+        drawn.append(learner.act() == 0)  # never the best
+        learner.observe(outcome(numbers(0, 0, 0)))
+    np.testing.assert_allclose(2 * np.mean(drawn, axis=0), expected, atol=0.03)
+
+
+def learning_rates(learner: ParallelQLearning, rounds: int) -> list[float]:
+    """The step size of each time of learning."""
+    rates = []
+    for _ in range(rounds):
+        learner.act()
+        learner.observe(outcome(numbers(0, 0)))
+        if learner.update() is not None:
+            rates.append(learner.figures()["learning_rate"])
+    return rates
+
+
+def test_step_size_falls_in_a_line_from_the_whole_to_the_last_rollout_and_stays_there():
+    learner = learner_of([[0.0, 1.0]], total_steps=24, learning_rate=0.4)
+    learner.begin(numbers(0, 0))
+    assert learning_rates(learner, 12) == pytest.approx([0.4, 0.3, 0.2, 0.1])
+    assert learning_rates(learner, 6) == pytest.approx([0.1, 0.1])
+
+
+def test_without_annealing_the_step_size_stays():
+    learner = learner_of([[0.0, 1.0]], total_steps=24, learning_rate=0.4, anneal=False)
+    learner.begin(numbers(0, 0))
+    assert learning_rates(learner, 12) == [0.4] * 4
+
+
+def test_a_run_that_is_extended_keeps_the_schedules_that_it_began_with():
+    first = learner_of([[0.0, 1.0]], total_steps=24)
+    first.begin(numbers(0, 0))
+    learning_rates(first, 12)
+    extended = learner_of([[0.0, 1.0]], total_steps=24_000)
+    extended.load_state_dict(copy.deepcopy(first.state_dict()))
+    assert (extended.exploration, extended.total_steps) == (0.01, 24)
+    assert learning_rates(extended, 6) == pytest.approx([5e-4 / 4] * 2)
+
+
+def test_a_run_shorter_than_a_rollout_has_schedules_too():
+    learner = learner_of([[0.0, 1.0]], total_steps=2)
+    learner.begin(numbers(0, 0))
+    assert learning_rates(learner, 3) == [5e-4]
+
+
+def test_gradient_is_clipped_to_the_norm():
+    learner = learner_of([[1000.0, 0.0]], clip_norm=0.5, training_games=1, rollout=1, batch_size=1, passes=1)
+    learner.begin(numbers(0))
+    learner.act()
+    learner.observe(outcome(numbers(0), terminated=[True], last={0: numbers(0)[0]}))
+    learner._rollout.actions[:] = 0
+    learner.update()
+    assert learner.network.values.grad.norm().item() == pytest.approx(0.5, rel=1e-4)
+
+
+@pytest.mark.parametrize(("bootstrap", "value"), [(True, 8.0), (False, 0.0)])
+def test_an_abandoned_episode_counts_as_cut_short_where_it_stood(bootstrap, value):
+    learner = learner_of([[0.0], [8.0], [50.0]], bootstrap_truncated=bootstrap, discount=0.5, q_lambda=1.0)
+    learner.begin(numbers(0, 0))
+    learner.act()
+    learner.observe(outcome(numbers(1, 1), [1.0, 1.0]))
+    learner.abandon_episode(0, numbers(2)[0])
+    for _ in range(2):
+        learner.act()
+        learner.observe(outcome(numbers(2, 2)))
+    returns = learner._targets(learner._begun())
+    assert returns[:, 0].tolist() == pytest.approx([1 + 0.5 * value, 0.25 * 50, 0.5 * 50])
+    assert returns[:, 1].tolist() == pytest.approx([1 + 0.125 * 50, 0.25 * 50, 0.5 * 50])
+
+
+def test_an_episode_without_a_decision_is_abandoned_without_a_trace():
+    learner = learner_of([[0.0], [8.0]])
+    learner.begin(numbers(0, 0))
+    learner.abandon_episode(0, numbers(1)[0])
+    learner.act()
+    learner.observe(outcome(numbers(1, 1), truncated=[True, True], last={0: numbers(1)[0], 1: numbers(0)[0]}))
+    before = copy.deepcopy(learner.state_dict()["rollout"]["cut_short"])
+    learner.abandon_episode(0, numbers(0)[0])
+    after = learner.state_dict()["rollout"]["cut_short"]
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert learner._begun().current.tolist() == [[0], [1]]
+
+
+def test_pictures_stay_in_eight_bits_and_are_kept_once():
+    learner = learner_of([[0.0, 1.0]] * 256, training_games=2, rollout=3)
+    learner.begin(numbers(1, 2))
+    for _ in range(2):
+        learner.act()
+        learner.observe(outcome(numbers(3, 4)))
+    saved = learner.state_dict()["rollout"]["observations"]
+    assert saved.dtype == torch.uint8
+    assert saved.flatten().tolist() == [1, 2, 3, 4, 3, 4]
+    assert learner.sample_observations(100).flatten().tolist() == [1, 2, 3, 4, 3, 4]
+    assert learner.sample_observations(3).flatten().tolist() == [1, 3, 4]
+
+
+def test_observations_are_copied_at_once():
+    learner = learner_of([[0.0, 1.0]] * 10)
+    shared = numbers(0, 1)
+    learner.begin(shared)
+    learner.act()
+    shared[:] = 7  # as workers do, in shared memory
+    learner.observe(outcome(shared, truncated=[True, False], last={0: shared[0]}))
+    shared[:] = 9
+    assert learner._begun().observations[:2].flatten().tolist() == [0, 1, 7, 7]
+    assert learner._begun().last[0, 0].tolist() == [7]
+
+
+class Linear(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.values = nn.Linear(2 * CELLS, ACTIONS)
+
+    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
+        values: torch.Tensor = self.values(pictures.flatten(1) / 255)
+        return values
+
+
+def test_a_mirror_turns_half_of_the_pictures_with_their_actions():
+    learner = learner_of([[0.0, 1.0]], mirror=True, mirrored=MIRRORED)
+    learner.network = nn.Identity()
+    seen = []
+    learner.network.forward = lambda pictures: (
+        seen.append(pictures) or torch.zeros(len(pictures), 2, requires_grad=True)
+    )
+    pictures = torch.arange(400 * 6, dtype=torch.int32).reshape(400, 2, 3, 1)
+    learner._update(pictures, torch.zeros(400, dtype=torch.long), torch.zeros(400))
+    turned = torch.tensor([not torch.equal(a, b) for a, b in zip(pictures, seen[0], strict=True)])
+    assert 160 < turned.sum() < 240
+    assert torch.equal(seen[0][turned], pictures[turned].flip(2))
+
+
+def test_a_learner_with_a_mirror_comes_to_value_both_sides_alike():
+    """Only the right end ever pays in training; walking left to a left end that pays is seen in the mirror alone."""
+
+    class RightPays(Corridor):
+        def reset(self, *, seed=None, options=None):
+            super().reset(options=options)
+            self.goal = CELLS - 1
+            return self._seen(), {}
+
+    config = ParallelQConfig(
+        training_games=4, rollout=8, batch_size=16, passes=4, learning_rate=1e-2, mirror=True
+    )
+    setting = Setting(ACTIONS, RandomStreams(0), 4000, mirrored_actions=MIRRORED)
+    learner = config.build(Linear(), setting)
+    for _ in Loop(lambda: RightPays(pictures=True), learner).run(1000):
+        pass
+    game = Corridor(pictures=True)
+    game.walker, game.goal = 2, 0
+    assert learner.greedy(game._seen()[None]).tolist() == [0]
+    game.goal = CELLS - 1
+    assert learner.greedy(game._seen()[None]).tolist() == [1]
+
+
+def test_mistakes_are_named():
+    with pytest.raises(ConfigError, match=r"batch_size must be at most training_games x rollout = 6, got 7"):
+        ParallelQConfig(training_games=2, rollout=3, batch_size=7)
+    with pytest.raises(ConfigError, match="total_steps must be a whole number of at least 1"):
+        learner_of([[0.0]], total_steps=0)
+    learner = learner_of([[0.0, 1.0]])
+    with pytest.raises(InputError, match="must be uint8 or float32, got float64"):
+        learner.begin(np.zeros((2, 1)))
+    learner.begin(numbers(0, 0))
+    learner.act()
+    with pytest.raises(InputError, match="must be uint8 like the first, got float32"):
+        learner.observe(outcome(np.zeros((2, 1), np.float32)))
+    with pytest.raises(InputError, match=r"must have shape \(2, 1\) like the first, got \(3, 1\)"):
+        learner.observe(outcome(numbers(0, 0, 0)))
+    with pytest.raises(InputError, match=r"must have shape \(1,\) like the first, got \(2, 1\)"):
+        learner.replace_observation(0, numbers(0, 0))
+    longer = learner_of([[0.0, 1.0]], rollout=5)
+    longer.begin(numbers(0, 0))
+    for _ in range(4):
+        longer.act()
+        longer.observe(outcome(numbers(0, 0)))
+    with pytest.raises(InputError, match="4 decisions were saved, which does not fit a rollout of 3"):
+        learner.load_state_dict(longer.state_dict())
