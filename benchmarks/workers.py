@@ -6,7 +6,7 @@ import dataclasses
 import tempfile
 
 from neuroplastic.doom.presets import preset
-from neuroplastic.experiment.configuration import with_values
+from neuroplastic.experiment.options import with_values
 from neuroplastic.search.objective import Assignment, Outcome
 from neuroplastic.search.storage import open_storage
 from neuroplastic.search.studies import StudySettings, complete, create_study, load_study

@@ -10,6 +10,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import catalog
 from .errors import ConfigError, suggestion
 
 _WORDS: dict[Any, str] = {
@@ -28,7 +29,8 @@ def decoded(kind: Any, value: Any, name: str) -> Any:
 
     Types are bool, int (64 bits), float (finite; a whole number is one), str, None, unions and literals of these,
     lists, tuples and mappings from text, and dataclasses, of which fields with a default may be missing. A
-    dataclass checks its values itself. `Any` is taken as it is, for the caller to check.
+    dataclass checks its values itself. `Any` is taken as it is, for the caller to check. A field that `encoding`
+    writes with the name of its kind is read by it.
     """
     if dataclasses.is_dataclass(kind):
         return _dataclass(kind, value, name)
@@ -124,12 +126,26 @@ def _dataclass(kind: Any, value: Any, name: str) -> Any:
     for key in given:
         if key not in fields:
             near = suggestion(key, fields) if len(key) < 100 else ""
-            raise ConfigError(f"{name} has an unknown field {shown(key)}{near}")
+            raise ConfigError(f"{name or 'it'} has an unknown field {shown(key)}{near}")
     for key, field in fields.items():
         needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if needed and key not in given:
-            raise ConfigError(f"{name} lacks the field {key!r}")
-    return kind(**{key: decoded(hints[key], item, f"{name}.{key}") for key, item in given.items()})
+            raise ConfigError(f"{name or 'it'} lacks the field {key!r}")
+    path = f"{name}." if name else ""
+    return kind(**{key: _field(fields[key], hints[key], item, f"{path}{key}") for key, item in given.items()})
+
+
+def _field(field: dataclasses.Field[Any], kind: Any, value: Any, name: str) -> Any:
+    group = field.metadata.get("kinds")
+    return decoded(kind, value, name) if group is None else decoded_kind(group, value, name)
+
+
+def decoded_kind(group: str, value: Any, name: str) -> Any:
+    """A part of one of several kinds: an object whose 'kind' is a name of the catalogue's group, and its fields."""
+    fields = dict(_pairs(value, name))
+    if "kind" not in fields:
+        raise ConfigError(f"{name} lacks its 'kind', one of {', '.join(catalog.names(group))}")
+    return _dataclass(catalog.kind(group, fields.pop("kind")), fields, name)
 
 
 @functools.cache

@@ -13,8 +13,9 @@ import pytest
 from safetensors.torch import load_file
 
 from neuroplastic.cli.main import main
-from neuroplastic.cli.train import field_values, usable_device
+from neuroplastic.cli.train import field_values
 from neuroplastic.errors import ConfigError
+from neuroplastic.usecases.devices import usable_device
 
 TINY = ["--epochs", "2", "--steps-per-epoch", "24", "--episodes", "2", "--rules", "8", "--batch-size", "8"]
 

@@ -55,7 +55,7 @@ def folder(tmp_path_factory):
         (["study", "rnu"], "did you mean 'run'?"),
         (["study", "run", "--task", "BP"], "run needs --agent"),
         (["study", "run", "--task", "BP", "--agent", "dnn", "--trails", "3"], "did you mean '--trials'?"),
-        (["study", "run", "--task", "BP", "--agent", "dnn", "--epochs", "few"], "--epochs must be a whole"),
+        (["study", "run", "--task", "BP", "--agent", "dnn", "--epochs", "few"], "epochs must be a whole"),
         (["fit"], "fit needs FILE, --target"),
         (["fit", "classes.csv", "--traget", "y"], "did you mean '--target'?"),
         (["fit", "classes.csv", "-target", "y"], "did you mean '--target'?"),

@@ -165,14 +165,12 @@ def test_study_of_someone_else_in_the_same_storage_is_told_apart(capsys, tmp_pat
     assert main(["study", "run", "--task", "BP", "--agent", "nfn", "--inherit", "own"]) == 2
 
 
-def test_defaults_of_the_command_are_those_of_a_study():
-    from neuroplastic.cli.study import _SETTINGS
+def test_a_study_without_options_has_the_papers_protocol():
     from neuroplastic.search.studies import StudySettings
 
-    plain = StudySettings("BP", "dnn")
-    assert {name: default for name, (default, _) in _SETTINGS.items()} == {
-        name: getattr(plain, name) for name in _SETTINGS
-    }
+    plain = StudySettings.asked("BP", "dnn")
+    assert (plain.preset, plain.epochs, plain.steps_per_epoch, plain.episodes) == ("paper", 10, 500, 25)
+    assert (plain.games, plain.seed, plain.learner) == (1, 0, "dqn")
 
 
 def test_help_shows_no_hook_of_the_tests(capsys):

@@ -8,6 +8,7 @@ import pytest
 
 from neuroplastic import doom
 from neuroplastic.errors import ConfigError
+from neuroplastic.experiment.play import GamesClosedError
 
 
 def by_brightness(pictures: np.ndarray) -> np.ndarray:
@@ -79,7 +80,7 @@ def test_engines_stay_open_between_plays_and_close_with_the_block() -> None:
         assert games.play(by_brightness, 3) == first
         assert engines() - before == opened
     assert not engines() & opened
-    with pytest.raises(doom.EngineClosedError, match="these games of BP are closed"):
+    with pytest.raises(GamesClosedError, match="these games of BP are closed"):
         games.play(by_brightness, 1)
 
 
@@ -93,8 +94,8 @@ def test_every_episode_is_told_of_once() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda k: np.zeros(k + 1, int), "one whole number per picture"),
-        (lambda k: np.zeros(k), "one whole number per picture"),
+        (lambda k: np.zeros(k + 1, int), "one whole number per observation"),
+        (lambda k: np.zeros(k), "one whole number per observation"),
         (lambda k: np.full(k, 8), "at least 0 and below 8"),
         (lambda k: np.full(k, -1), "at least 0 and below 8"),
     ],

@@ -14,7 +14,7 @@ def run_without(packages: tuple[str, ...], code: str) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("module", ["scenarios", "pictures", "registration", "task"])
+@pytest.mark.parametrize("module", ["scenarios", "pictures", "registration", "task", "presets"])
 def test_what_the_scenarios_are_needs_no_game(module: str) -> None:
     run_without(GAME, f"import neuroplastic.doom.{module}, neuroplastic.doom as doom; doom.scenario('BP')")
 

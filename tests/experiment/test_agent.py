@@ -5,8 +5,8 @@ import torch
 
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.agent import build_agent, neuro_fuzzy_parts, rules_firing
-from neuroplastic.experiment.configuration import with_values
 from neuroplastic.experiment.decision import explain_decision
+from neuroplastic.experiment.options import with_values
 from neuroplastic.experiment.run_folder import EpochMetrics
 from neuroplastic.experiment.trial import summarise
 from neuroplastic.network.hierarchy import Hierarchy
@@ -44,7 +44,7 @@ def test_a_decision_is_explained_by_the_rules_that_fired():
 
 def test_summary_finds_the_best_epoch_and_the_slope():
     epochs = [
-        EpochMetrics(k + 1, 500 * (k + 1), mean, 1.0, 0, 0, 0, 0.0, 1.0, 0, 0, None)
+        EpochMetrics(k + 1, 500 * (k + 1), mean, 1.0, 0, 0, 0, 0.0, 0, 0, None)
         for k, mean in enumerate((1.0, 9.0, 5.0))
     ]
     summary = summarise(epochs)

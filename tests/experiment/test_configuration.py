@@ -7,7 +7,8 @@ import pytest
 import neuroplastic as npl
 from neuroplastic.doom import SCENARIOS
 from neuroplastic.doom.presets import PAPER_DNN, PAPER_NFN, PRESETS, preset
-from neuroplastic.experiment.configuration import as_json, from_json, leaf_types, leaves, parse, with_values
+from neuroplastic.experiment.configuration import as_json, from_json
+from neuroplastic.experiment.options import options, parse, with_values
 
 EVERY = [(name, key, agent) for name in PRESETS for key in SCENARIOS for agent in ("nfn", "dnn")]
 
@@ -21,17 +22,16 @@ def test_every_preset_survives_json(name, key, agent):
 @pytest.mark.parametrize("agent", ["nfn", "dnn"])
 def test_leaf_names_are_unique_and_explained(agent):
     config = preset("paper", "BP", agent)
-    names = [name for name, _, _ in leaves(config)]
+    names = [option.name for option in options(config)]
     assert len(names) == len(set(names))
-    assert all(entry.metadata.get("help") for _, entry, _ in leaves(config))
-    assert set(names) <= leaf_types(config).keys()
+    assert all(option.help for option in options(config))
 
 
 def test_paper_presets_are_the_papers_tables():
     bp, gh = preset("paper", "BP", "dnn"), preset("paper", "GH", "nfn")
     assert (bp.head.hidden, bp.head.activation, bp.learner.learning_rate) == (512, "Hardtanh", 6.9e-4)
     assert (bp.learner.batch_size, bp.learner.memory_size, bp.learner.discount) == (56, 30_000, 0.95)
-    assert bp.protocol.frame_skip == 8
+    assert bp.task.frame_skip == 8
     assert (gh.head.rules, gh.head.firing.reduce, gh.learner.learning_rate) == (256, "sum", 6.1e-4)
     assert (gh.head.selection.estimator, gh.head.selection.temperature, gh.head.selection.noise_hold) == (
         "stge",
@@ -39,7 +39,7 @@ def test_paper_presets_are_the_papers_tables():
         64,
     )
     assert (gh.head.neurogenesis.epsilon, gh.head.neurogenesis.delay) == (0.20, 3)
-    assert (gh.learner.batch_size, gh.protocol.frame_skip) == (16, 12), "inherited from the DNN's best trial"
+    assert (gh.learner.batch_size, gh.task.frame_skip) == (16, 12), "inherited from the DNN's best trial"
     assert PAPER_DNN.keys() == PAPER_NFN.keys() == SCENARIOS.keys()
     for key in SCENARIOS:
         for agent in ("dnn", "nfn"):
@@ -49,7 +49,7 @@ def test_paper_presets_are_the_papers_tables():
                 500,
                 25,
             )
-            assert config.protocol.picture == "paper"
+            assert config.task.picture == "paper"
             assert config.learner.exploration_decay == 0.9999
             assert config.encoder.dropout == 0.2
 

@@ -8,15 +8,14 @@ import torch
 from neuroplastic.doom.presets import preset
 from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.agent import build_agent
-from neuroplastic.experiment.configuration import with_values
 from neuroplastic.experiment.decision import (
-    action_names,
     decision,
     decision_text,
     explain_decision,
     feature_names,
     located_decision,
 )
+from neuroplastic.experiment.options import with_values
 from neuroplastic.usecases.explaining import explain_decision as explain_play
 from neuroplastic.usecases.opening import OpenedRun
 
@@ -36,7 +35,7 @@ def test_text_tells_action_rules_alternative_and_place(levels):
     with torch.no_grad():
         values = network(torch.from_numpy(picture[None]))[0]
     best, second = values.topk(2).values.tolist()
-    name = action_names(config)[int(values.argmax())]
+    name = config.task.actions[int(values.argmax())]
     assert text.startswith(f"decision: {name} (value {best:.3f}; next best {second:.3f})")
     assert "of 9 rules fired" in text
     assert "next in line: rule" in text
@@ -56,7 +55,7 @@ def test_text_and_picture_tell_of_the_same_place_where_nothing_speaks_for_the_ac
     assert decision(config, network, picture).region() is None
     assert "rule" in located_decision(config, network, picture).target
     drawn = []
-    monkeypatch.setattr("neuroplastic.experiment.recording.watch_episode", lambda *_, **__: [picture])
+    monkeypatch.setattr("neuroplastic.experiment.play.watch_episode", lambda *_, **__: [picture])
     plot = pictures.plot_regions
     monkeypatch.setattr(pictures, "plot_regions", lambda found: drawn.append(found) or plot(found))
     explained = explain_play(OpenedRun(tmp_path, config, network))
@@ -73,11 +72,11 @@ def test_without_captum_the_place_is_left_out(monkeypatch):
 
 def test_names_of_actions_and_features_are_unique_and_complete():
     config, network, picture = made()
-    assert len(set(feature_names())) == 1600
-    assert feature_names()[0] == "feature 1 row 1 column 1"
-    assert feature_names()[123] == "feature 2 row 3 column 4"
+    assert len(set(feature_names(config, network))) == 1600
+    assert feature_names(config, network)[0] == "feature 1 row 1 column 1"
+    assert feature_names(config, network)[123] == "feature 2 row 3 column 4"
     found = decision(config, network, picture)
-    assert [v.name for v in found.advantage.rules.outputs] == action_names(config)
+    assert [v.name for v in found.advantage.rules.outputs] == list(config.task.actions)
     assert found.advantage.rules.inputs[123].name == "feature 2 row 3 column 4"
     assert found.heat.shape == (84, 84)
 

@@ -1,14 +1,17 @@
 """A run on disk that was damaged: what is wrong is named, and the other runs are still listed."""
 
+from dataclasses import replace
+
 import pytest
 
 from neuroplastic.cli.main import main
 from neuroplastic.doom.presets import preset
+from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.agent import build_agent
-from neuroplastic.experiment.configuration import with_values
+from neuroplastic.experiment.options import with_values
 from neuroplastic.experiment.run_folder import EpochMetrics, RunError, RunFolder
 
-METRICS = EpochMetrics(1, 24, 2.5, 0.5, 2, 3, 4, 0.1, 0.9, 12, 0, None)
+METRICS = EpochMetrics(1, 24, 2.5, 0.5, 2, 3, 4, 0.1, 12, 0, None, {"exploration": 0.9})
 
 
 @pytest.fixture
@@ -80,3 +83,33 @@ def test_damaged_returns_are_named(run):
     (run.path / "returns.csv").write_text("epoch,episode,return\n1,0\n")
     with pytest.raises(RunError, match=r"returns\.csv"):
         run.returns(1)
+
+
+def test_the_learners_figures_stand_after_the_loss(run):
+    header = (run.path / "metrics.csv").read_text().splitlines()[0].split(",")
+    assert header[header.index("loss") + 1] == "exploration"
+
+
+def test_a_second_writer_is_refused_by_name_and_the_first_goes_on(run):
+    with run.lock():
+        assert RunFolder(run.path).is_locked
+        with pytest.raises(RunError, match=r"is being written by process \d+ on"), RunFolder(run.path).lock():
+            pass
+    with RunFolder(run.path).lock():
+        pass
+    assert not run.is_locked
+
+
+def test_a_run_can_be_made_longer_but_not_shorter_than_it_is(run):
+    run.extend(20)
+    assert run.config().protocol.epochs == 20
+    with pytest.raises(RunError, match="has made 1 epochs already; it cannot end after 0"):
+        run.extend(0)
+
+
+@pytest.mark.parametrize("name", ["x/../../../escaped/pwn", "a\0b", "", ".", "..", "-x", "a/b", "x" * 200])
+def test_a_preset_whose_name_is_no_name_makes_no_folder(name, tmp_path):
+    config = preset("tuned", "BP", "dnn")
+    with pytest.raises(ConfigError, match="preset must be a name"):
+        replace(config, preset=name)
+    assert not list(tmp_path.iterdir())

@@ -7,12 +7,21 @@ import numpy as np
 import pytest
 
 from neuroplastic import catalog
+from neuroplastic.doom.task import DoomTask
 from neuroplastic.errors import NeuroplasticError
 from neuroplastic.experiment.game import observation_dtype
 from neuroplastic.experiment.protocols import Task
+from neuroplastic.gym.task import GymTask
 from tests.small_game import CatchTask, CorridorTask
 
-TASKS: list[Task] = [CatchTask(), CatchTask(side=20, cells=5), CorridorTask()]
+TASKS: list[Task] = [
+    CatchTask(),
+    CatchTask(side=20, cells=5),
+    CorridorTask(),
+    DoomTask("BP", "fast", 12),
+    GymTask("CartPole-v1"),
+    GymTask("Acrobot-v1", frame_stack=3),
+]
 EPISODES = range(6)
 LONGEST = 25  # decisions of an episode that are looked at
 

@@ -1,117 +1,135 @@
+"""The loop of games and learner: steps and episodes are counted, and a reloaded one goes on bit for bit."""
+
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pytest
 import torch
 
-from neuroplastic.experiment.trainer import ReplayedEpisodeWarning, Trainer
-from neuroplastic.learn import QConfig
-from tests.learn.agents import dnn_network, make_learner
-from tests.learn.catch import Catch
+from neuroplastic.experiment.arena import Arena, ReplayedEpisodeWarning
+from neuroplastic.experiment.earlier import upgraded_training
+from neuroplastic.experiment.trainer import Trainer
+from neuroplastic.learn.dqn.config import QConfig
+from neuroplastic.learn.experience import Setting
+from neuroplastic.learn.parallel_q.config import ParallelQConfig
+from neuroplastic.learn.seeding import RandomStreams
+from neuroplastic.network.dueling import DuelingNetwork, dnn_head
+from tests.small_game import CorridorTask
 
-CONFIG = QConfig(batch_size=4, memory_size=50, n_step=2)
-
-
-class Timed:
-    """Episodes of three steps that are cut by time; the frame counts steps; `drift` makes them unrepeatable."""
-
-    def __init__(self, drift: int = 0, lengths: tuple[int, ...] = (3,)) -> None:
-        self.resets: list[object] = []
-        self.drift, self.lengths = drift, lengths
-        self.time = 0
-
-    def _frame(self) -> np.ndarray:
-        return np.full((84, 84, 3), self.time + self.drift * len(self.resets), np.uint8)
-
-    def reset(self, *, seed=None, options=None):
-        self.resets.append(options)
-        self.time = 0
-        return self._frame(), {}
-
-    def step(self, action):
-        self.time += 1
-        length = self.lengths[min(len(self.resets), len(self.lengths)) - 1]
-        return self._frame(), 1.0, False, self.time == length, {}
+CONFIGS = {
+    "dqn": QConfig(batch_size=4, memory_size=50, n_step=2),
+    "parallel_q": ParallelQConfig(training_games=3, rollout=4, batch_size=6),
+}
 
 
-def trainer_on(environment, config: QConfig = CONFIG, seed: int = 0) -> Trainer:
-    return Trainer(environment, make_learner(dnn_network, config, seed))
+def trainer(config, seed: int = 0, task=None) -> Trainer:
+    task = task or CorridorTask()
+    streams = RandomStreams(seed)
+    network = DuelingNetwork(
+        torch.nn.Identity(), dnn_head(3, 1, 8, "ReLU", norm=True), dnn_head(3, 2, 8, "ReLU", norm=True)
+    )
+    learner = config.build(network, Setting(len(task.actions), streams, total_steps=200))
+    return Trainer(Arena(task, games=learner.games, seed=seed, processes=0), learner)
 
 
-def test_episodes_are_numbered_counted_and_summed():
-    environment = Timed()
-    trainer = trainer_on(environment)
-    reports = list(trainer.run(7))
-    assert [report.step for report in reports] == [1, 2, 3, 4, 5, 6, 7]
-    assert [report.episode for report in reports] == [0, 0, 0, 1, 1, 1, 2]
-    assert environment.resets == [{"episode": 0}, {"episode": 1}, {"episode": 2}]
-    finished = [report.finished for report in reports if report.finished]
-    assert [(e.episode, e.last_step, e.length, e.total_reward) for e in finished] == [
-        (0, 3, 3, 3.0),
-        (1, 6, 3, 3.0),
-    ]
-    assert trainer.episodes == finished
+def run(trainer: Trainer, steps: int) -> list:
+    reports = [trainer.step() for _ in range(steps)]
+    return [(r.step, None if r.loss is None else r.loss.item(), r.finished) for r in reports]
 
 
-def test_episodes_are_numbered_from_the_first_one_asked_for():
-    environment = Timed()
-    list(Trainer(environment, make_learner(dnn_network, CONFIG, 0), first_episode=7).run(4))
-    assert environment.resets == [{"episode": 7}, {"episode": 8}]
+@pytest.mark.parametrize("name", CONFIGS)
+def test_decisions_are_counted_over_all_games_and_ended_episodes_reported(name):
+    loop = trainer(CONFIGS[name])
+    games = loop.learner.games
+    reports = run(loop, 30)
+    assert [step for step, _, _ in reports] == [games * (k + 1) for k in range(30)]
+    assert loop.episodes == [episode for _, _, finished in reports for episode in finished]
+    assert sum(episode.length for episode in loop.episodes) <= 30 * games
+    numbers = [episode.episode for episode in loop.episodes]
+    assert len(set(numbers)) == len(numbers)
 
 
-def test_a_time_out_is_terminal():
-    trainer = trainer_on(Timed())
-    list(trainer.run(6))
-    batch = trainer.learner.replay.gather(np.arange(6))
-    assert batch.discounts.tolist() == pytest.approx([0.99**2, 0, 0, 0.99**2, 0, 0])
+def test_the_replay_learner_updates_after_each_step_and_explores_less_with_each():
+    loop = trainer(QConfig(batch_size=4, memory_size=50, updates_per_step=3))
+    reports = run(loop, 6)
+    assert [loss is None for _, loss, _ in reports] == [True, True, True, False, False, False]
+    assert loop.learner.updates == 9
+    assert loop.learner.figures()["exploration"] == pytest.approx(0.9999**6, rel=1e-12)
 
 
-def test_exploration_falls_with_every_step_and_updates_follow_each_step():
-    trainer = trainer_on(Timed(), QConfig(batch_size=4, memory_size=50, updates_per_step=3))
-    reports = list(trainer.run(6))
-    assert trainer.learner.exploration.rate == pytest.approx(0.9999**6, rel=1e-12)
-    assert [report.loss is None for report in reports] == [True, True, True, False, False, False]
-    assert trainer.learner.updates == 9
-
-
-@pytest.mark.parametrize("steps", [0, 1, 3, 11])
-def test_a_reloaded_trainer_goes_on_bit_for_bit(steps):
-    first = trainer_on(Catch(cells=6))
-    list(first.run(steps))
-    second = trainer_on(Catch(cells=6), seed=5)
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("steps", [0, 1, 7, 12])
+def test_a_reloaded_trainer_goes_on_bit_for_bit(name, steps):
+    first, second = trainer(CONFIGS[name]), trainer(CONFIGS[name])
+    run(first, steps)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         second.load_state_dict(first.state_dict())
-    saved_random = first.learner.streams.state_dict()
-    expected = [(r.action, r.reward, r.loss) for r in first.run(20)]
-    first_state = first.state_dict()
-    second.learner.streams.load_state_dict(saved_random)  # PyTorch's generator is shared in this process
-    assert [(r.action, r.reward, r.loss) for r in second.run(20)] == expected
-    second_state = second.state_dict()
-    assert second_state["episodes"] == first_state["episodes"]
-    assert second_state["frame_sha256"] == first_state["frame_sha256"]
-    for name, tensor in first_state["learner"]["network"].items():
-        assert torch.equal(second_state["learner"]["network"][name], tensor), name
+    saved = first.learner.state_dict()["random"]
+    expected = run(first, 20)
+    second.learner.load_state_dict({**second.learner.state_dict(), "random": saved})
+    assert run(second, 20) == expected
+    assert second.episodes == first.episodes
+    for mine, theirs in zip(
+        second.learner.network.parameters(), first.learner.network.parameters(), strict=True
+    ):
+        assert torch.equal(mine, theirs)
+
+
+class Drifting(CorridorTask):
+    """A corridor that is lit differently every time somebody enters it."""
+
+    def environment(self, **settings):
+        game = super().environment(**settings)
+        start = game.start
+
+        def drifting(generator):
+            start(generator)
+            Drifting.entered += 1
+            game._light = float(Drifting.entered)
+
+        game.start = drifting
+        return game
+
+
+Drifting.entered = 0
 
 
 def test_an_environment_that_does_not_repeat_itself_is_reported_and_training_goes_on():
-    first = trainer_on(Timed())
-    list(first.run(5))
-    second = trainer_on(Timed(drift=10))
-    with pytest.warns(
-        ReplayedEpisodeWarning, match="episode 1, played again over 2 actions, led to another picture"
-    ):
+    first, second = (trainer(CONFIGS["dqn"], task=Drifting()) for _ in range(2))
+    while not first.arena.state_dict().get("games") or not first.arena.state_dict()["games"][0]["actions"]:
+        run(first, 1)
+    with pytest.warns(ReplayedEpisodeWarning, match="led to another"):
         second.load_state_dict(first.state_dict())
-    list(second.run(3))
-    assert [episode.length for episode in second.episodes] == [3, 3]
+    run(second, 5)
+    assert second.steps == first.steps + 5
 
 
-def test_an_episode_that_ends_early_when_played_again_is_closed():
-    first = trainer_on(Timed())
-    list(first.run(5))
-    second = trainer_on(Timed(lengths=(1, 3)))
-    with pytest.warns(ReplayedEpisodeWarning, match="ended early"):
-        second.load_state_dict(first.state_dict())
-    list(second.run(3))
-    assert second.learner.replay.gather(np.array([4])).discounts.tolist() == [0.0]
-    assert [episode.episode for episode in second.episodes] == [0, 1, 2]
+def test_training_that_an_earlier_version_saved_between_episodes_goes_on_with_the_next():
+    loop = trainer(CONFIGS["dqn"])
+    while not loop.episodes:
+        run(loop, 1)
+    now = loop.state_dict()
+    learner = dict(now["learner"])
+    replay = dict(learner["replay"])
+    replay["open_steps"] = None  # the episode was over, and the next not yet begun
+    for name in ("frames", "actions", "rewards", "ends"):
+        replay[name] = replay[name][: loop.steps]
+    old = {
+        "steps": loop.steps,
+        "episode": 1,
+        "episodes": [{k: v for k, v in episode.items() if k != "game"} for episode in now["episodes"]],
+        "actions": [],
+        "reward": 0.0,
+        "frame_sha256": None,
+        "learner": {**learner, "replay": replay},
+    }
+    assert upgraded_training(upgraded_training(old)) == upgraded_training(old)
+    other = trainer(CONFIGS["dqn"])
+    with closing(other.arena), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other.load_state_dict(old)
+        run(other, 5)
+    assert other.steps == loop.steps + 5
+    assert np.isfinite(other.learner.figures()["exploration"])

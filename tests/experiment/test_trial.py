@@ -7,7 +7,8 @@ import torch
 
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.agent import build_agent
-from neuroplastic.experiment.configuration import RunConfig, with_values
+from neuroplastic.experiment.configuration import RunConfig
+from neuroplastic.experiment.options import with_values
 from neuroplastic.experiment.run_folder import RunFolder
 from neuroplastic.experiment.trial import Trial
 

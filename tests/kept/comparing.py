@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from safetensors.numpy import load_file
 
-BOOKKEEPING = ("scenario", "task", "agent", "preset")
+BOOKKEEPING = ("scenario", "task", "agent", "preset", "kind")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -46,10 +46,15 @@ def leaves_of(node: Any) -> dict[str, Any]:
     """The values in a tree of JSON by their own names, which are unique in a configuration; not what it is of."""
     found: dict[str, Any] = {}
     for name, value in node.items():
-        if isinstance(value, dict):
+        if name == "consequent" and isinstance(value, dict):
+            found |= {"consequent": value["kind"], "consequent_init": value["init"]}
+            found |= {"rank": value["rank"]} if "rank" in value else {}
+        elif isinstance(value, dict):
             found |= leaves_of(value)
         elif name not in BOOKKEEPING:
             found[name] = value
+    if found.get("consequent") not in (None, "low_rank"):
+        found.pop("rank", None)  # stood beside every consequent once, and meant nothing to the others
     return found
 
 

@@ -18,9 +18,10 @@ from neuroplastic.search.workers import run_workers
 
 def settings(objective: str = "quick", **changes) -> StudySettings:
     where = objective if ":" in objective else f"tests.search.objectives:{objective}"
-    return StudySettings(
-        **{"task": "BP", "agent": "dnn", "epochs": 2, "episodes": 3, "objective": where, **changes}
-    )
+    own = ("task", "agent", "preset", "learner", "seed", "games")
+    asked = {"task": "BP", "agent": "dnn", **{name: changes[name] for name in own if name in changes}}
+    fields = {"epochs": 2, "episodes": 3, **{name: changes[name] for name in changes if name not in own}}
+    return StudySettings.asked(**asked, objective=where, fields=fields)
 
 
 def begin(folder, storage: str, trials: int, *, objective: str = "quick", name: str = "s", **changes) -> Job:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from dataclasses import replace
 
 import optuna
 import pytest
@@ -13,12 +14,22 @@ from neuroplastic.doom.presets import PAPER_DNN, PAPER_NFN, preset
 from neuroplastic.errors import ConfigError, MissingPackageError
 from neuroplastic.experiment.configuration import from_json
 from neuroplastic.experiment.saved_preset import load_preset
+from neuroplastic.experiment.tasks import find_task
 from neuroplastic.network.dueling import ACTIVATIONS
 from neuroplastic.search.best import best_of, best_trial, figures_of
 from neuroplastic.search.export import export_preset, export_table, trial_config, write_new
 from neuroplastic.search.objective import Outcome, TrialFailed
 from neuroplastic.search.ray_engine import run_on_ray
-from neuroplastic.search.space import INHERITED, at_point, distributions, draw, inherited_from
+from neuroplastic.search.space import (
+    DNN_SPACE,
+    INHERITED,
+    NFN_SPACE,
+    SPACES,
+    at_point,
+    distributions,
+    draw,
+    inherited_from,
+)
 from neuroplastic.search.storage import open_storage
 from neuroplastic.search.studies import (
     DIRECTIONS,
@@ -35,7 +46,7 @@ from tests.search.studies import Background, begin, check_whole, settings, trial
 
 
 def test_dnn_space_is_the_printed_one():
-    space = distributions("dnn")
+    space = distributions(DNN_SPACE)
     assert {name: values(d) for name, d in space.items()} == {
         "frame_skip": [4, 8, 12],
         "learning_rate": (1e-5, 1e-3),
@@ -49,7 +60,7 @@ def test_dnn_space_is_the_printed_one():
 
 
 def test_nfn_space_is_the_printed_one_and_flat():
-    space = distributions("nfn")
+    space = distributions(NFN_SPACE)
     assert {name: values(d) for name, d in space.items()} == {
         "rules": [64, 128, 192, 256],
         "stge": [False, True],
@@ -81,12 +92,13 @@ def test_best_trials_of_the_paper_are_points_of_the_spaces(task):
     dnn = PAPER_DNN[task]._asdict()
     nfn = {name: value for name, value in PAPER_NFN[task]._asdict().items() if value is not None}
     for agent, point in (("dnn", dnn), ("nfn", nfn)):
-        space = distributions(agent)
+        space = distributions(SPACES[agent])
         for name, value in point.items():
             assert space[name]._contains(space[name].to_internal_repr(value)), (agent, name)
-    own = StudySettings(task, "nfn", inherited=inherited_from(dnn)).config(nfn, 0)
+    asked = StudySettings.asked(task, "nfn")
+    own = replace(asked, inherited=inherited_from(dnn, DNN_SPACE)).config(nfn, 0)
     theirs = preset("paper", task, "nfn")
-    assert (own.learner, own.protocol.frame_skip) == (theirs.learner, theirs.protocol.frame_skip)
+    assert (own.learner, own.task) == (theirs.learner, theirs.task)
     assert own.head == theirs.head
 
 
@@ -144,7 +156,7 @@ def test_study_of_other_objectives_has_no_best():
 def test_preset_that_is_not_text_is_refused(tmp_path):
     (tmp_path / "x.json").write_bytes(b"\xff\xfe\x00{")
     with pytest.raises(ConfigError, match="is not a preset"):
-        load_preset(tmp_path / "x.json", "BP", "dnn")
+        load_preset(tmp_path / "x.json", find_task("BP"), "dnn")
 
 
 def test_outcome_takes_the_best_epoch_and_the_slope_of_all():
@@ -156,12 +168,14 @@ def test_outcome_takes_the_best_epoch_and_the_slope_of_all():
 
 
 def test_protocol_says_whether_it_is_the_papers():
-    assert StudySettings("BP", "dnn").protocol.startswith(
+    assert StudySettings.asked("BP", "dnn").protocol.startswith(
         "the paper's protocol: 10 epochs of 500 steps, 25 episodes"
     )
     for other in ({"picture": "fast"}, {"epochs": 20}):
-        assert StudySettings("BP", "dnn", **other).protocol.startswith("not the paper's protocol: ")
-    assert "4 epochs" in StudySettings("BP", "dnn", epochs=4).protocol
+        assert StudySettings.asked("BP", "dnn", fields=other).protocol.startswith(
+            "not the paper's protocol: "
+        )
+    assert "4 epochs" in StudySettings.asked("BP", "dnn", fields={"epochs": 4}).protocol
 
 
 def test_same_seed_and_one_worker_give_the_same_trials_twice_and_after_an_interruption(tmp_path):
@@ -193,9 +207,9 @@ def test_another_seed_gives_other_trials():
     points = []
     for seed in (0, 1):
         study = optuna.create_study(
-            directions=list(DIRECTIONS), sampler=sampler(StudySettings("BP", "dnn", seed=seed), 0, 0)
+            directions=list(DIRECTIONS), sampler=sampler(StudySettings.asked("BP", "dnn", seed=seed), 0, 0)
         )
-        points.append(draw(study, "dnn"))
+        points.append(draw(study, DNN_SPACE))
     assert points[0] != points[1]
 
 
@@ -256,12 +270,12 @@ def test_study_of_several_workers_has_what_a_report_needs(tmp_path):
     best = best_trial(loaded)
     path = tmp_path / "best.json"
     write_new({str(path): export_preset(loaded, best)})
-    config = load_preset(path, "BP", "dnn")
+    config = load_preset(path, find_task("BP"), "dnn")
     assert config.head == trial_config(settings_of(loaded), best).head
     assert config.learner.learning_rate == best.params["learning_rate"]
     assert from_json(json.loads(path.read_text())["config"]) == config
     with pytest.raises(ConfigError, match="a preset for BP --agent dnn"):
-        load_preset(path, "GH", "dnn")
+        load_preset(path, find_task("GH"), "dnn")
     before = path.read_bytes()
     with pytest.raises(StudyError, match="left as it is"):
         write_new({str(tmp_path / "new.csv"): "x", str(path): "y"})

@@ -69,7 +69,7 @@ def test_finished_trial_keeps_no_checkpoint_nor_do_parameters_that_were_given_up
     monkeypatch.setattr(trial_objective, "Trial", Ended)
     earlier = with_a_checkpoint(tmp_path, seed=1)
     config = preset("tuned", "BP", "dnn", seed=2)
-    outcome = trial_objective.doom_trial(
+    outcome = trial_objective.run_trial(
         Assignment(config, {}, 0, 2, tmp_path, "cpu", threading.Event(), lambda _: None)
     )
     assert len(list(tmp_path.glob("*/checkpoints/checkpoint-*"))) == 2, "they go once the trial is stored"

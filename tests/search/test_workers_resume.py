@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from neuroplastic.search.studies import DOOM_TRIAL
+from neuroplastic.search.studies import TRIAL
 from tests.search.studies import Background, begin, trials_of, wait_for, worker_processes
 
 
@@ -16,7 +16,7 @@ def test_retried_trial_goes_on_from_its_checkpoint_to_the_same_figures(tmp_path)
         folder.mkdir()
         storage = f"sqlite:///{folder}/s.db"
         game = {"epochs": 2, "steps_per_epoch": 50, "episodes": 1, "picture": "fast"}
-        job = begin(folder, storage, 1, objective=DOOM_TRIAL, **game)
+        job = begin(folder, storage, 1, objective=TRIAL, **game)
         study = Background(job, 1)
         if way == "killed":
             wait_for(

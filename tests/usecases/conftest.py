@@ -43,7 +43,7 @@ def run_of(tmp_path):
     pytest.importorskip("vizdoom")
     from neuroplastic.doom.presets import preset
     from neuroplastic.experiment.agent import build_agent
-    from neuroplastic.experiment.configuration import with_values
+    from neuroplastic.experiment.options import with_values
     from neuroplastic.experiment.run_folder import RunFolder
 
     def make(agent: str):

@@ -53,7 +53,7 @@ def test_words_are_refused_by_a_network_without_columns(place):
 def played(monkeypatch):
     """Episodes of three decisions, which no game needs to be started for."""
     pytest.importorskip("vizdoom")
-    monkeypatch.setattr("neuroplastic.experiment.recording.watch_episode", lambda *_, **__: PICTURES)
+    monkeypatch.setattr("neuroplastic.experiment.play.watch_episode", lambda *_, **__: PICTURES)
 
 
 @pytest.mark.usefixtures("played")
@@ -63,7 +63,7 @@ def test_a_decision_of_a_run_is_explained_by_default_the_middle_one(run_of):
     assert (made.episode, made.number, made.decisions) == (0, 1, 3)
     assert made.text.startswith("decision: ")
     assert made.figure().axes
-    assert explain_decision(run, number=2).picture is PICTURES[2]
+    assert explain_decision(run, number=2).observation is PICTURES[2]
 
 
 @pytest.mark.usefixtures("played")

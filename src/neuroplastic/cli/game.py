@@ -8,12 +8,16 @@ from typing import Any
 from ..errors import MissingPackageError
 from .arguments import installed, late, positive, whole
 
-PACKAGES = ("vizdoom", "gymnasium", "cv2")
+PACKAGES = ("gymnasium",)
 
 
 def add_to(commands: Any) -> None:
     """Add the commands to the parser."""
-    here = "" if installed(*PACKAGES) else " (not installed: pip install 'neuroplastic[doom]')"
+    here = (
+        ""
+        if installed(*PACKAGES)
+        else " (not installed: pip install 'neuroplastic[doom]' or 'neuroplastic[gym]')"
+    )
     _add_train(commands, here)
     evaluate = commands.add_parser("evaluate", help=f"play greedy episodes with a run's network{here}")
     record = commands.add_parser("record", help=f"film one episode as an mp4{here}")
@@ -40,15 +44,27 @@ def _add_train(commands: Any, here: str) -> None:
     command = commands.add_parser(
         "train",
         allow_abbrev=False,
-        help=f"train an agent on a scenario{here}",
-        description="Train an agent: 10 epochs of 500 steps, 25 greedy episodes after each, as in the paper.",
+        help=f"train an agent on a task{here}",
+        description="Train an agent on a DOOM scenario (10 epochs of 500 steps, 25 greedy episodes after each, as in "
+        "the paper) or on any Gymnasium environment with discrete actions.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.takes_fields, command.late_epilog = True, _fields
-    command.add_argument("scenario", nargs="?", metavar="SCENARIO", help="BP, BR, PP, HTL, DTC, TC or GH")
+    command.add_argument(
+        "task",
+        nargs="?",
+        metavar="TASK",
+        help="BP, BR, PP, HTL, DTC, TC, GH, or a Gymnasium id such as CartPole-v1",
+    )
     command.add_argument("--agent", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
-    command.add_argument("--preset", help="paper, tuned (default: tuned) or a FILE.json")
-    command.add_argument("--resume", metavar="RUN", help="go on with a run that was stopped")
+    command.add_argument("--preset", help="DOOM: tuned (default), paper; Gymnasium: standard; or a FILE.json")
+    command.add_argument(
+        "--learner",
+        help="dqn (replay; DOOM's default) or parallel_q (many games at once; Gymnasium's default)",
+    )
+    command.add_argument(
+        "--resume", metavar="RUN", help="go on with a run; with --epochs N also after its end, up to N epochs"
+    )
     command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     command.add_argument(
         "--threads", type=whole(0), default=0, help="threads of PyTorch (default: all cores)"

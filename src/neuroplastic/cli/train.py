@@ -1,25 +1,24 @@
-"""`neuroplastic train`: a trial of the paper's protocol, with progress, resumable."""
+"""`neuroplastic train`: a trial with progress, resumable."""
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from difflib import get_close_matches
 
 import torch
-from tqdm import tqdm
 
-from ..doom.presets import preset
-from ..doom.scenarios import scenario
 from ..errors import ConfigError
-from ..experiment.configuration import RunConfig, leaf_types, leaves, parse, with_values
-from ..experiment.run_folder import EpochMetrics, RunFolder
-from ..experiment.saved_preset import load_preset
-from ..experiment.trial import Progress, Stopped, Summary, Trial
+from ..experiment.configuration import RunConfig
+from ..experiment.options import options as fields_of
+from ..experiment.run_folder import EpochMetrics
+from ..experiment.tasks import find_task
+from ..experiment.trial import Progress as Told
+from ..experiment.trial import Stopped, Summary, Trial
+from ..usecases.training import TrainRequest, begin_run, configuration, resume_run
+from .progress import Meter
 
 
 def field_help() -> str:
@@ -27,10 +26,14 @@ def field_help() -> str:
     lines = ["any field of the configuration (defaults: the preset's):"]
     seen: set[str] = set()
     for agent in ("nfn", "dnn"):
-        for name, entry, _ in leaves(preset("tuned", "BP", agent)):
-            if name not in seen:
-                seen.add(name)
-                lines.append(f"  --{name.replace('_', '-'):20} {entry.metadata.get('help', '')}")
+        for learner in ("dqn", "parallel_q"):
+            for option in fields_of(find_task("BP").preset("tuned", agent, learner)):
+                if option.name not in seen:
+                    seen.add(option.name)
+                    lines.append(f"  --{option.name.replace('_', '-'):24} {option.help}")
+    lines += ["and for Gymnasium environments:"]
+    lines += [f"  --{'frame-stack':24} how many observations, the newest last, are seen at once"]
+    lines += [f"  --{'names':24} names of the attributes, with commas between"]
     return "\n".join(lines)
 
 
@@ -38,65 +41,53 @@ def run(options: argparse.Namespace) -> int:
     """Train as asked; exit code 0 when the trial is complete, 130 when it was stopped."""
     if options.threads:
         torch.set_num_threads(options.threads)
-    device = usable_device(options.device)
-    values = field_values(options.fields)
-    if options.resume:
-        if values or options.scenario or options.agent or options.preset or options.runs:
-            raise ConfigError(
-                "--resume goes on with the run's own configuration: give no scenario, --agent, --preset, --runs "
-                "or fields"
-            )
-        folder = RunFolder.open(options.resume)
-        config = folder.config()
-    else:
-        if not options.scenario:
-            raise ConfigError("name a scenario (BP, BR, PP, HTL, DTC, TC, GH) or --resume RUN")
-        config = configured(
-            options.scenario,
-            options.agent or "nfn",
-            options.preset or "tuned",
-            values,
-            own=options.parser.option_names,
-        )
-        folder = RunFolder.create(options.runs or "runs", config)
-    try:
-        prepared = Trial(config, folder, device=device)
-    except BaseException:
-        if not options.resume:
-            shutil.rmtree(folder.path)  # a run that never began must not take the name of the next
-        raise
+    prepared = _resumed(options) if options.resume else _begun(options)
     with prepared as trial, interruptible(trial):
         try:
-            if options.resume:
-                print(f"going on with {folder.path} after step {trial.resume()}")
-            else:
-                print(f"run folder: {folder.path}")
             summary = show(trial, seconds=options.seconds)
         except Stopped:
-            print(f"\nstopped after step {trial.trainer.steps}; go on with: {folder.how_to_resume()}")
+            print(f"\nstopped after step {trial.trainer.steps}; go on with: {trial.folder.how_to_resume()}")
             return 130
-    report(config, summary)
-    if len(trial.metrics) < config.protocol.epochs:
-        print(f"time is up after epoch {len(trial.metrics)}; go on with: {folder.how_to_resume()}")
+    report(trial.config, summary)
+    if len(trial.metrics) < trial.config.protocol.epochs:
+        print(f"time is up after epoch {len(trial.metrics)}; go on with: {trial.folder.how_to_resume()}")
     return 0
 
 
-def configured(
-    scenario_name: str, agent: str, preset_name: str, texts: dict[str, str], *, own: Sequence[str]
-) -> RunConfig:
-    """A preset with fields changed, given as text; `own` are the command's options, which a typo may mean too."""
-    saved = preset_name.endswith(".json")
-    base = (
-        load_preset(preset_name, scenario_name, agent) if saved else preset(preset_name, scenario_name, agent)
+def _resumed(options: argparse.Namespace) -> Trial:
+    values = field_values(options.fields)
+    epochs = values.pop("epochs", None)
+    given = (options.task, options.agent, options.preset, options.learner, options.runs)
+    if values or any(given):
+        raise ConfigError(
+            "--resume goes on with the run's own configuration: give no TASK, --agent, --preset, --learner, --runs "
+            "or fields but --epochs"
+        )
+    if epochs is not None and not epochs.isdecimal():
+        raise ConfigError(f"epochs must be a whole number, got {epochs!r}")
+    trial, step = resume_run(
+        options.resume, epochs=None if epochs is None else int(epochs), device=options.device
     )
-    kinds = leaf_types(base)
-    for name in texts:
-        near = get_close_matches(name, own, n=1, cutoff=0.75)
-        if name not in kinds and near:
-            raise ConfigError(f"unknown option '--{name}'; did you mean '--{near[0]}'?")
-    values = {name: parse(name, kinds.get(name, str), text) for name, text in texts.items()}
-    config: RunConfig = with_values(base, values)
-    return config
+    print(f"going on with {trial.folder.path} after step {step}")
+    return trial
+
+
+def _begun(options: argparse.Namespace) -> Trial:
+    if not options.task:
+        raise ConfigError(
+            "name a TASK (BP, BR, PP, HTL, DTC, TC, GH, or a Gymnasium id such as CartPole-v1) or --resume RUN"
+        )
+    request = TrainRequest(
+        options.task,
+        options.agent or "nfn",
+        options.preset,
+        options.learner,
+        field_values(options.fields),
+    )
+    config = configuration(request, also_known=options.parser.option_names)
+    trial = begin_run(config, runs=options.runs or "runs", device=options.device)
+    print(f"run folder: {trial.folder.path}")
+    return trial
 
 
 def field_values(words: list[str]) -> dict[str, str]:
@@ -110,23 +101,6 @@ def field_values(words: list[str]) -> dict[str, str]:
             raise ConfigError(f"--{name} needs a value")
         values[name.replace("-", "_")] = value
     return values
-
-
-def usable_device(name: str) -> torch.device:
-    """The device of that name, if there is one that a run can use, else a ConfigError."""
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        device = None
-    if device is None or device.type not in ("cpu", "cuda"):
-        raise ConfigError(f"--device must be cpu, cuda or cuda:NUMBER, got {name!r}")
-    if device.type == "cuda":
-        count = torch.cuda.device_count()
-        if count == 0:
-            raise ConfigError(f"--device {name}: this PyTorch sees no CUDA device; use --device cpu")
-        if (device.index or 0) >= count:
-            raise ConfigError(f"--device {name}: the last CUDA device here is cuda:{count - 1}")
-    return device
 
 
 @contextmanager
@@ -148,28 +122,34 @@ def interruptible(trial: Trial) -> Iterator[None]:
 
 def show(trial: Trial, *, seconds: float | None = None) -> Summary:
     """Run a trial under a progress bar, with events for TensorBoard."""
-    protocol = trial.config.protocol
-    total = protocol.epochs * protocol.steps_per_epoch
-    with _events(trial) as write, tqdm(total=total, initial=trial.trainer.steps, unit="step") as bar:
-        bar.set_description(f"{trial.config.scenario} {trial.config.agent}")
+    config, protocol = trial.config, trial.config.protocol
+    what = f"{config.task.key} {config.agent}"
+    with (
+        _events(trial) as write,
+        Meter(what, protocol.steps, unit="step", done=trial.trainer.steps) as bar,
+    ):
 
-        def on_progress(progress: Progress) -> None:
-            latest = progress.latest
-            shown = {"score": "-" if latest is None else f"{latest.mean:.4g}"}
-            if trial.config.agent == "nfn":
-                shown["born"] = str(progress.born)
-                if latest is not None and latest.rules_firing is not None:
-                    shown["rules firing"] = f"{latest.rules_firing:.0f}"
-            if progress.evaluated is not None:
-                shown["evaluated"] = f"{progress.evaluated}/{protocol.episodes}"
-            elif progress.step is not None:
-                bar.update()
-            elif latest is not None:
-                write(latest)
-                bar.write(_epoch_line(latest))
-            bar.set_postfix(shown, refresh=progress.evaluated is not None)
+        def on_progress(told: Told) -> None:
+            bar.show(_figures(config, told))
+            if told.step is not None:
+                bar.update(trial.learner.games)
+            elif told.evaluated is None and told.latest is not None:
+                write(told.latest)
+                bar.write(_epoch_line(told.latest))
 
         return trial.run(on_progress, seconds=seconds)
+
+
+def _figures(config: RunConfig, told: Told) -> str:
+    latest = told.latest
+    shown = [f"score {'-' if latest is None else format(latest.mean, '.4g')}"]
+    if config.agent == "nfn":
+        shown.append(f"born {told.born}")
+        if latest is not None and latest.rules_firing is not None:
+            shown.append(f"rules firing {latest.rules_firing:.0f}")
+    if told.evaluated is not None:
+        shown.append(f"evaluated {told.evaluated}/{config.protocol.episodes}")
+    return ", ".join(shown)
 
 
 def _epoch_line(m: EpochMetrics) -> str:
@@ -189,9 +169,9 @@ def _events(trial: Trial) -> AbstractContextManager[Callable[[EpochMetrics], Non
         with SummaryWriter(str(trial.folder.path), purge_step=trial.trainer.steps + 1) as writer:  # type: ignore[no-untyped-call]
 
             def write(m: EpochMetrics) -> None:
-                for name in ("mean", "sd", "loss", "exploration", "sets", "born", "rules_firing"):
-                    value = getattr(m, name)
-                    if value is not None:
+                skipped = ("epoch", "steps", "least", "most", "training_episodes")
+                for name, value in m.row().items():
+                    if value is not None and name not in skipped:
                         writer.add_scalar(f"trial/{name}", value, m.steps)  # type: ignore[no-untyped-call]
 
             yield write
@@ -200,13 +180,12 @@ def _events(trial: Trial) -> AbstractContextManager[Callable[[EpochMetrics], Non
 
 
 def report(config: RunConfig, summary: Summary) -> None:
-    """Print a trial's figures beside random play's and the paper's."""
-    game = scenario(config.scenario)
-    theirs = game.paper_nfn if config.agent == "nfn" else game.paper_dnn
-    best, last = summary.best, summary.last
-    print(f"{game.key} ({game.title}), {config.agent}, preset {config.preset}, seed {config.seed}:")
+    """Print a trial's figures, and beside them what others score."""
+    task, best, last = config.task, summary.best, summary.last
+    title = f" ({task.title})" if task.title != task.key else ""
+    print(f"{task.key}{title}, {config.agent}, preset {config.preset}, seed {config.seed}:")
     print(f"  best epoch  {best.mean:9.2f} +- {best.sd:.2f} (epoch {best.epoch})")
     print(f"  last epoch  {last.mean:9.2f} +- {last.sd:.2f}, slope {summary.slope:+.2f} per epoch")
-    print(
-        f"  random play {game.random_play:9.2f}    the paper's best trial {theirs.mean:.2f} +- {theirs.sd:.2f}"
-    )
+    for who, score in task.scores.items():
+        spread = "" if score.sd is None else f" +- {score.sd:.2f}"
+        print(f"  {who:11} {score.mean:9.2f}{spread}")

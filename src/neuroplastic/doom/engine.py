@@ -15,13 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import NeuroplasticError, choose
+from ..experiment.game import GameLostError
 from .keeper import ENGINE_FOLDER
 from .lifeline import Lifeline, lifeline
 from .packages import missing
-from .pictures import PICTURES as PICTURES
-from .pictures import SIDE as SIDE
-from .pictures import TICS_PER_SECOND as TICS_PER_SECOND
-from .pictures import Picture as Picture
+from .pictures import PICTURES, SIDE, TICS_PER_SECOND, Picture
 from .scenarios import Scenario
 
 try:
@@ -58,7 +56,7 @@ _ENGINE_FAILURES = (
 Frame = npt.NDArray[np.uint8]
 
 
-class EngineError(NeuroplasticError, RuntimeError):
+class EngineError(GameLostError):
     """The DOOM engine did not start, or stopped in the middle of an episode."""
 
 

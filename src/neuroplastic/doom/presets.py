@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..errors import choose
-from ..experiment.configuration import (
-    DnnConfig,
-    EncoderConfig,
-    NfnConfig,
-    Protocol,
-    RunConfig,
-    leaves,
-    with_values,
-)
+from .. import catalog
+from ..errors import ConfigError, choose
+from ..experiment.configuration import RunConfig, TrialProtocol
+from ..experiment.options import options, with_values
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
-from ..learn.dqn.learner import QConfig
+from ..learn.dqn.config import QConfig
+from ..learn.parallel_q.config import ParallelQConfig
+from ..network.consequents import Affine
+from ..network.encoders.paper import PaperEncoderConfig
+from ..network.encoders.pictures import PictureEncoderConfig
+from ..network.heads import DnnConfig, NfnConfig
 from ..network.neurogenesis import Neurogenesis
 from .scenarios import scenario as find_scenario
+from .task import DoomTask
 
-PRESETS = ("paper", "tuned")
+PRESETS = ("tuned", "paper")
 
 
 class DnnRow(NamedTuple):
@@ -76,12 +76,21 @@ PAPER_NFN = {
 }
 
 
-def preset(name: str, scenario: str, agent: str, *, seed: int = 0) -> RunConfig:
-    """The configuration of that name for a scenario and an agent ('nfn' or 'dnn')."""
+def preset(
+    name: str, task: DoomTask | str, agent: str, learner: str | None = None, *, seed: int = 0
+) -> RunConfig:
+    """The configuration of that name for a scenario, an agent ('nfn' or 'dnn') and a learner (default: 'dqn')."""
     choose("preset", name, PRESETS)
-    choose("agent", agent, ("nfn", "dnn"))
-    key = find_scenario(scenario).key
-    return replace((paper if name == "paper" else tuned)(key, agent), seed=seed)
+    choose("agent", agent, catalog.names("head"))
+    choose("learner", learner or "dqn", catalog.names("learner"))
+    key = find_scenario(task.scenario if isinstance(task, DoomTask) else task).key
+    if learner in (None, "dqn"):
+        return replace((paper if name == "paper" else tuned)(key, agent), seed=seed)
+    if name == "paper":
+        raise ConfigError(
+            f"the preset 'paper' is replay learning ('dqn'), got learner {learner!r}; use 'tuned'"
+        )
+    return replace(parallel(key, agent), seed=seed)
 
 
 def paper(key: str, agent: str) -> RunConfig:
@@ -93,7 +102,6 @@ def paper(key: str, agent: str) -> RunConfig:
         memory_size=row.memory_size,
         discount=row.discount,
     )
-    protocol = Protocol(frame_skip=row.frame_skip)
     if agent == "dnn":
         head: DnnConfig | NfnConfig = DnnConfig(row.hidden, row.activation)
     else:
@@ -109,45 +117,65 @@ def paper(key: str, agent: str) -> RunConfig:
             firing=Firing(nfn.reduce, nfn.alpha, nfn.layer_norm, "log" if nfn.certainty else None),
             neurogenesis=Neurogenesis(epsilon=nfn.epsilon, delay=nfn.delay),
         )
-    return RunConfig(key, agent, "paper", protocol=protocol, learner=learner, head=head)
+    task = DoomTask(key, frame_skip=row.frame_skip)
+    return RunConfig(task, "paper", learner, PaperEncoderConfig(), head)
 
 
 def tuned(key: str, agent: str) -> RunConfig:
     """Ours: a steadier learner with one recipe for all scenarios, and what did better in some of them."""
-    base = paper(key, agent)
-    learner = replace(
-        base.learner,
+    learner = QConfig(
         learning_rate=5e-4,
         batch_size=32,
+        memory_size=PAPER_DNN[key].memory_size,
+        discount=PAPER_DNN[key].discount,
         n_step=3,
         reward_scale=REWARD_SCALES[key],
         target_every=100,
         mirror=True,
     )
-    protocol = replace(base.protocol, picture="fast")
-    encoder = EncoderConfig(dropout=0.0, feature_norm=True)
     head: DnnConfig | NfnConfig = DnnConfig(256, "ReLU")
     if agent == "nfn":
         head = NfnConfig(
             rules=128,
             max_terms=6,
-            consequent_init="zeros",
+            consequent=Affine("zeros"),
             input_low=-1.0,
             input_high=2.0,
             selection=Selection("stge", temperature=0.5, noise_hold=64),
             firing=Firing("sum", 1.5, True, None),
             neurogenesis=Neurogenesis(epsilon=0.3, delay=3),
         )
-    config = RunConfig(key, agent, "tuned", protocol=protocol, learner=learner, encoder=encoder, head=head)
-    known = {name for name, _, _ in leaves(config)}
-    changes = {name: value for name, value in BETTER.get(key, {}).items() if name in known}
-    changed: RunConfig = with_values(config, changes)
+    task = DoomTask(key, "fast", PAPER_DNN[key].frame_skip)
+    config = RunConfig(task, "tuned", learner, PaperEncoderConfig(0.0, True), head)
+    known = {option.name for option in options(config)}
+    changed: RunConfig = with_values(config, {n: v for n, v in BETTER.get(key, {}).items() if n in known})
     return changed
+
+
+def parallel(key: str, agent: str) -> RunConfig:
+    """Many games at once: small fast pictures, a decision every 4 tics, 64 affine rules or plain heads."""
+    learner = ParallelQConfig(reward_scale=PARALLEL_REWARD_SCALES[key])
+    head: DnnConfig | NfnConfig = DnnConfig(256, "ReLU", hidden_norm=True)
+    if agent == "nfn":
+        head = NfnConfig(
+            rules=64,
+            consequent=Affine("zeros"),
+            input_low=-2.0,
+            input_high=2.0,
+            selection=Selection("ste"),
+            firing=Firing("sum", 1.5, True, None),
+        )
+    protocol = TrialProtocol(epochs=10, steps_per_epoch=30_000)
+    task = DoomTask(key, "fast", 4)
+    return RunConfig(task, "tuned", learner, PictureEncoderConfig(), head, protocol)
 
 
 # Brings a scenario's action values to the order of 100. Adam's step is the same at any scale, so small values would be
 # moved by a large part of themselves at every update; in most scenarios that cost more than it gained in speed.
 REWARD_SCALES = {"BP": 1.0, "BR": 1.0, "PP": 100.0, "HTL": 100.0, "DTC": 100.0, "TC": 0.5, "GH": 0.5}
+
+# Brings rewards to the order of 1: without a target network large values are not followed.
+PARALLEL_REWARD_SCALES = {"BP": 0.01, "BR": 0.01, "PP": 1.0, "HTL": 1.0, "DTC": 1.0, "TC": 0.01, "GH": 0.01}
 
 # What did better than the common recipe in a scenario, of the changes tried (docs/results.md).
 BETTER: dict[str, dict[str, Any]] = {

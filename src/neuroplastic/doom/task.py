@@ -85,7 +85,7 @@ class DoomTask:
         """The configuration of that name for this scenario; the picture and frame skip are the preset's."""
         from . import presets  # here, for a task can be told of without what its runs are configured with
 
-        return presets.preset(name, self, agent, learner)  # type: ignore[call-arg, arg-type]
+        return presets.preset(name, self, agent, learner)
 
     def environment(self, *, seed: int = 0, stream: Stream = "training", film: bool = False) -> Environment:
         """A game on the real engine; where that is not installed, a MissingPackageError says what to install."""

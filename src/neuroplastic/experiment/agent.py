@@ -1,4 +1,4 @@
-"""Builds the agent that a configuration describes: the paper's encoder with plain or neuro-fuzzy dueling heads."""
+"""Builds the agent that a configuration describes: an encoder with plain or neuro-fuzzy dueling heads."""
 
 from __future__ import annotations
 
@@ -7,57 +7,31 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..doom.scenarios import scenario
-from ..network.consequents import BY_NAME, Affine, ConsequentConfig, Constant, LowRank
-from ..network.dueling import DuelingNetwork, dnn_head
-from ..network.encoder import FEATURES, PictureEncoder
+from ..learn.experience import Observations
+from ..network.dueling import DuelingNetwork
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
-from .configuration import DnnConfig, NfnConfig, RunConfig
+from .configuration import RunConfig
 
 
 def build_agent(config: RunConfig) -> DuelingNetwork:
-    """The network from pictures (B, 84, 84, 3) to action values (B, actions)."""
-    encoder = PictureEncoder(dropout=config.encoder.dropout, feature_norm=config.encoder.feature_norm)
-    actions = scenario(config.scenario).action_count
-    return DuelingNetwork(encoder, _head(config.head, 1), _head(config.head, actions))
-
-
-@torch.inference_mode()
-def greedy(network: DuelingNetwork, pictures: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """The actions (B,) that an agent takes in evaluation, for pictures (B, 84, 84, 3).
-
-    As the learner acts: by the network's preferences, for by the values themselves a tie could be broken another way.
-    """
-    actions: NDArray[np.int64] = network.preferences(torch.from_numpy(pictures)).argmax(dim=1).numpy()
-    return actions
-
-
-def _head(config: DnnConfig | NfnConfig, outputs: int) -> nn.Module:
-    if isinstance(config, DnnConfig):
-        return dnn_head(FEATURES, outputs, config.hidden, config.activation, readout=config.readout)
-    return Hierarchy(
-        [FEATURES, *config.levels, outputs],
-        config.rules,
-        terms=config.terms,
-        max_terms=config.max_terms,
-        selection=config.selection,
-        firing=config.firing,
-        consequent=_consequent(config),
-        neurogenesis=config.neurogenesis if config.grow else None,
-        input_range=(config.input_low, config.input_high),
+    """The network from observations (B, *shape) to action values (B, actions)."""
+    task = config.task
+    encoder = config.encoder.build(task.observation)
+    features = int(encoder.out_features)  # type: ignore[arg-type]
+    return DuelingNetwork(
+        encoder, config.head.build(features, 1), config.head.build(features, len(task.actions))
     )
 
 
-def _consequent(config: NfnConfig) -> ConsequentConfig:
-    kind = BY_NAME[config.consequent]
-    if kind is LowRank:
-        return LowRank(config.rank, config.consequent_init)
-    if kind is Affine:
-        return Affine(config.consequent_init)
-    if kind is Constant:
-        return Constant(config.consequent_init)
-    return kind()
+@torch.inference_mode()
+def greedy(network: DuelingNetwork, observations: Observations) -> NDArray[np.int64]:
+    """The actions (B,) that an agent takes in evaluation, for observations (B, *shape).
+
+    As the learner acts: by the network's preferences, for by the values themselves a tie could be broken another way.
+    """
+    actions: NDArray[np.int64] = network.preferences(torch.from_numpy(observations)).argmax(dim=1).numpy()
+    return actions
 
 
 def neuro_fuzzy_parts(network: nn.Module) -> dict[str, NeuroFuzzyNetwork]:
@@ -65,11 +39,11 @@ def neuro_fuzzy_parts(network: nn.Module) -> dict[str, NeuroFuzzyNetwork]:
     return {name: part for name, part in network.named_modules() if isinstance(part, NeuroFuzzyNetwork)}
 
 
-def rules_firing(network: DuelingNetwork, pictures: Tensor) -> float | None:
-    """Mean number of rules that fire for a picture in a first-level network; None for a plain agent."""
+def rules_firing(network: DuelingNetwork, observations: Tensor) -> float | None:
+    """Mean number of rules that fire for an observation in a first-level network; None for a plain agent."""
     parts = [head.levels[0] for head in (network.value, network.advantage) if isinstance(head, Hierarchy)]
     if not parts:
         return None
-    features = network.encoder(pictures)
+    features = network.encoder(observations)
     counts = [(part.firing(features) > 0).sum(dim=1).float().mean() for part in parts]
     return float(sum(counts) / len(counts))

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..doom.scenarios import scenario
 from ..network.dueling import DuelingNetwork
-from ..network.encoder import FEATURES, PICTURE
+from ..rules.explanations.explaining import Explainer
 from ..rules.explanations.explanation import Explanation
 from ..rules.explanations.regions import PictureExplanation, explain_picture
 from ..rules.explanations.wording import alternative_line, percent, premises_text, rules_behind
+from ..rules.reading import rule_bases
+from ..rules.rule_base import RuleBase
 from .agent import greedy
 from .configuration import RunConfig
 
 RULES_SHOWN = 3
-# The encoder's features are planes of CELLS x CELLS cells, flattened.
-CELLS = 10
 
 
-def explain_decision(config: RunConfig, network: DuelingNetwork, picture: NDArray[np.uint8]) -> str:
-    """Which rules of the advantage network fired for a picture, how much each counted, and where they looked."""
-    return decision_text(located_decision(config, network, picture))
+def explain_decision(config: RunConfig, network: DuelingNetwork, observation: NDArray[Any]) -> str:
+    """Which rules of the advantage head fired, how much each counted, and for a picture, where they looked."""
+    if not config.task.observation.is_picture:
+        return attribute_decision_text(config, network, observation)
+    return decision_text(located_decision(config, network, observation))
 
 
-def located_decision(
-    config: RunConfig, network: DuelingNetwork, picture: NDArray[np.uint8]
-) -> PictureExplanation:
+def located_decision(config: RunConfig, network: DuelingNetwork, picture: NDArray[Any]) -> PictureExplanation:
     """The decision on a picture and where it comes from: what speaks for the action, or, if nothing does, for the rule.
 
     Where captum is not installed, the places are left out.
@@ -57,35 +57,58 @@ def decision_text(explained: PictureExplanation) -> str:
 def decision(
     config: RunConfig,
     network: DuelingNetwork,
-    picture: NDArray[np.uint8],
+    picture: NDArray[Any],
     *,
     about: str = "action",
     method: str | None = "cells",
 ) -> PictureExplanation:
-    """What the agent decides on a picture, with the scenario's actions and the encoder's cells by name."""
+    """What the agent decides on a picture, with the task's actions and the encoder's features by name."""
     return explain_picture(
         network,
         picture,
         about=about,
         action=int(greedy(network, picture[None])[0]),
         method=method,
-        feature_names=feature_names(),
-        action_names=action_names(config),
+        feature_names=feature_names(config, network),
+        action_names=config.task.actions,
     )
 
 
-def action_names(config: RunConfig) -> list[str]:
-    """What each action presses, in words."""
-    game = scenario(config.scenario)
-    actions = range(game.action_count)
-    return [" + ".join(game.pressed(a)).lower().replace("_", " ") or "nothing" for a in actions]
+def feature_names(config: RunConfig, network: DuelingNetwork) -> list[str]:
+    """What the encoder's features are called."""
+    names: list[str] = network.encoder.feature_names(config.task.observation)  # type: ignore[operator]
+    return names
 
 
-def feature_names() -> list[str]:
-    """Plane, row and column of every feature of the encoder."""
-    places = (divmod(rest, CELLS) for rest in range(CELLS * CELLS))
-    cells = [f"row {row + 1} column {column + 1}" for row, column in places]
-    return [f"feature {plane + 1} {cell}" for plane in range(FEATURES // len(cells)) for cell in cells]
+def head_rules(config: RunConfig, network: DuelingNetwork, head: str = "advantage") -> tuple[RuleBase, ...]:
+    """The rule bases of a head, 'advantage' or 'value', level by level, in the task's own units where it has some."""
+    outputs = ["value"] if head == "value" else config.task.actions
+    return rule_bases(
+        getattr(network, head),
+        feature_names=feature_names(config, network),
+        output_names=outputs,
+        scaler=network.encoder.scaling(),  # type: ignore[operator]
+    )
+
+
+def attribute_decision(config: RunConfig, network: DuelingNetwork, observation: NDArray[Any]) -> Explanation:
+    """Why the agent decides as it does on a vector of attributes (D,): the rules of the advantage head."""
+    explainer = Explainer(
+        network.advantage,  # type: ignore[arg-type]
+        feature_names=feature_names(config, network),
+        output_names=config.task.actions,
+        scaler=network.encoder.scaling(),  # type: ignore[operator]
+    )
+    return explainer(observation.astype(np.float64))
+
+
+def attribute_decision_text(config: RunConfig, network: DuelingNetwork, observation: NDArray[Any]) -> str:
+    """A decision on attributes in words: what was seen, the action, and the rules behind it."""
+    explained = attribute_decision(config, network, observation)
+    names = config.task.observation.attribute_names
+    seen = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, observation, strict=True))
+    action = int(greedy(network, observation[None])[0])
+    return f"seen: {seen}\ndecision: {config.task.actions[action]}\n{explained.text(0)}"
 
 
 def _rules(explained: PictureExplanation) -> list[str]:
@@ -116,8 +139,8 @@ def _where(explained: PictureExplanation) -> list[str]:
         return []
     top, left, bottom, right = region
     words = (
-        _side((top + bottom) / 2 / PICTURE[0], "upper", "lower"),
-        _side((left + right) / 2 / PICTURE[1], "left", "right"),
+        _side((top + bottom) / 2 / explained.picture.shape[0], "upper", "lower"),
+        _side((left + right) / 2 / explained.picture.shape[1], "left", "right"),
     )
     place = " ".join(word for word in words if word) or "middle"
     return [

@@ -83,7 +83,7 @@ class _Film:
             import imageio_ffmpeg
         except ImportError as error:
             raise MissingPackageError(
-                f"a film needs OpenCV and imageio-ffmpeg ({error}); install them with: pip install 'neuroplastic[doom]'"
+                f"a film needs OpenCV and imageio-ffmpeg ({error}); install them with: pip install 'neuroplastic[gym]'"
             ) from error
         self._cv2: Any = cv2
         self._shape = first.shape

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from safetensors.torch import load_file
 from safetensors.torch import save as as_bytes
 from torch import nn
 
-from ..errors import NeuroplasticError
+from .. import safe_json
+from ..errors import ConfigError, NeuroplasticError
 from ..learn.checkpoint import CheckpointStore
+from ..locks import FileLock, HeldError
 from ..whole_files import write_whole
 from .agent import neuro_fuzzy_parts
 from .configuration import RunConfig, as_json, from_json
@@ -39,23 +42,46 @@ class EpochMetrics:
     most: float
     training_episodes: int
     loss: float
-    exploration: float
     sets: int
     born: int
     rules_firing: float | None
+    figures: Mapping[str, float] = field(default_factory=dict)
+    """what the learner tells of itself, by name: its exploration rate, say"""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> EpochMetrics:
+        """From names and values; a name that is no field is a figure of the learner."""
+        figures = {**row.get("figures", {}), **{name: row[name] for name in row if name not in _OWN}}
+        return cls(**{**{name: row[name] for name in row if name in _OWN}, "figures": figures})
+
+    def row(self) -> dict[str, Any]:
+        """Names and values in the order of metrics.csv: the learner's figures after the loss."""
+        row = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "figures"}
+        names = list(row)
+        place = names.index("loss") + 1
+        values = {**row, **self.figures}
+        return {name: values[name] for name in [*names[:place], *self.figures, *names[place:]]}
+
+
+_OWN = {entry.name for entry in fields(EpochMetrics)}
+_WHOLE = {"epoch", "steps", "training_episodes", "sets", "born"}
 
 
 class RunFolder:
-    """`runs/NAME/`: config.json, {metrics,returns,births}.csv, best.safetensors, checkpoints/, TensorBoard's events."""
+    """`runs/NAME/`: config.json, {metrics,returns,births}.csv, best.safetensors, checkpoints/, TensorBoard's events.
+
+    One process at a time may write to it: see `lock`.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.checkpoints = CheckpointStore(self.path / "checkpoints")
+        self._lock = FileLock(self.path / "lock")
 
     @classmethod
     def create(cls, parent: str | os.PathLike[str], config: RunConfig) -> RunFolder:
         """A new folder, named after the run; a number is added where the name is taken."""
-        name = f"{config.scenario}-{config.agent}-{config.preset}-seed{config.seed}"
+        name = config.name
         for number in range(1, 10_000):
             path = Path(parent) / (name if number == 1 else f"{name}-{number}")
             try:
@@ -78,31 +104,64 @@ class RunFolder:
     def config(self) -> RunConfig:
         """The run's configuration."""
         with _reading(self.path / "config.json"):
-            return from_json(json.loads((self.path / "config.json").read_text()))
+            return from_json(safe_json.read(self.path / "config.json"))
+
+    def extend(self, epochs: int) -> None:
+        """Let the run have so many epochs; not fewer than it has made."""
+        made, config = len(self.metrics()), self.config()
+        if epochs < made:
+            raise RunError(f"{self.path} has made {made} epochs already; it cannot end after {epochs}")
+        longer = replace(config, protocol=replace(config.protocol, epochs=epochs))
+        write_whole(self.path / "config.json", json.dumps(as_json(longer), indent=1).encode())
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Be the one that writes; a RunError names who does so already."""
+        try:
+            self._lock.acquire()
+        except HeldError as error:
+            raise RunError(f"{self.path} is being written by {error}; wait for its end, or stop it") from None
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether somebody writes to it now."""
+        try:
+            with FileLock(self.path / "lock"):
+                return False
+        except HeldError:
+            return True
 
     def write_metrics(self, metrics: Sequence[EpochMetrics]) -> None:
-        """Replace metrics.csv."""
-        names = [entry.name for entry in fields(EpochMetrics)]
-        rows = [",".join(names)]
-        rows += [
-            ",".join("" if value is None else str(value) for value in asdict(m).values()) for m in metrics
-        ]
-        write_whole(self.path / "metrics.csv", ("\n".join(rows) + "\n").encode())
+        """Replace metrics.csv; a figure that an epoch does not have is left empty."""
+        if not metrics:
+            return
+        figures = {name: math.nan for m in metrics for name in m.figures}
+        header = list(replace(metrics[0], figures=figures).row())
+        lines = [",".join(header)]
+        for row in (m.row() for m in metrics):
+            values = [row.get(name) for name in header]
+            lines.append(",".join("" if value is None else str(value) for value in values))
+        write_whole(self.path / "metrics.csv", ("\n".join(lines) + "\n").encode())
 
     def metrics(self) -> list[EpochMetrics]:
         """What metrics.csv holds; empty before the first evaluation."""
         path = self.path / "metrics.csv"
         if not path.exists():
             return []
-        whole = {"epoch", "steps", "training_episodes", "sets", "born"}
 
         def value(name: str, text: str) -> Any:
             if name == "rules_firing" and text == "":
                 return None
-            return int(text) if name in whole else float(text)
+            return int(text) if name in _WHOLE else float(text)
 
         with _reading(path), path.open(newline="") as file:
-            return [EpochMetrics(**{n: value(n, t) for n, t in row.items()}) for row in csv.DictReader(file)]
+            rows = list(csv.DictReader(file))
+            given = [{n: t for n, t in row.items() if t != "" or n in _OWN} for row in rows]
+            return [EpochMetrics.of({n: value(n, t) for n, t in row.items()}) for row in given]
 
     def write_returns(self, epoch: int, returns: Sequence[float]) -> None:
         """Add an evaluation's episode returns to returns.csv; what it held of this epoch or later goes."""
@@ -135,7 +194,7 @@ class RunFolder:
         write_whole(self.path / "best.safetensors", as_bytes(state))
 
     def load_into(self, network: nn.Module, which: str) -> None:
-        """Load the network that acts (see `QConfig.act_with`), of the 'best' or of the 'last' epoch."""
+        """Load the network that acts, of the 'best' or of the 'last' epoch."""
         if which == "best":
             path = self.path / "best.safetensors"
             if not path.exists():
@@ -147,7 +206,9 @@ class RunFolder:
         if checkpoint is None:
             raise RunError(f"{self.path} has no checkpoint yet; start it anew")
         with _reading(self.checkpoints.path(checkpoint.step)):
-            network.load_state_dict(checkpoint.state["trainer"]["learner"][self.config().learner.act_with])
+            learner = checkpoint.state["trainer"]["learner"]
+            # A learner whose target acts says so; the others have no such option.
+            network.load_state_dict(learner[getattr(self.config().learner, "act_with", "network")])
 
     def how_to_resume(self) -> str:
         """The command that goes on with this run."""
@@ -159,7 +220,7 @@ def _reading(path: Path) -> Iterator[None]:
     """Say of which file what is read is not what this package wrote; RuntimeError is load_state_dict's."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, RuntimeError, csv.Error, SafetensorError) as error:
+    except (ConfigError, KeyError, TypeError, ValueError, RuntimeError, csv.Error, SafetensorError) as error:
         raise RunError(
             f"{path} is damaged or of another version ({_short(str(error))}); restore it, or begin the run anew"
         ) from error

@@ -5,23 +5,32 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from types import TracebackType
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from .. import doom
-from ..learn.dqn.learner import QLearning
+from ..learn.experience import Setting
 from ..learn.seeding import RandomStreams
+from ..network.dueling import DuelingNetwork
+from ..network.encoders.attributes import AttributeEncoder
 from .agent import build_agent, neuro_fuzzy_parts, rules_firing
+from .arena import Arena
 from .configuration import RunConfig
 from .figures import slope_of
-from .run_folder import EpochMetrics, RunFolder
+from .play import EpisodeResult, Games
+from .run_folder import EpochMetrics, RunError, RunFolder
 from .trainer import StepReport, Trainer
 
 # Evaluation plays the same episodes after every epoch of every run; no training episode has their seeds.
 EVALUATION_SEED = 0
+# Decisions of random play from which an encoder learns the ranges of attributes that have no bounds.
+SETTLING_STEPS = 2000
+# Observations on which the rules that fire are counted after each epoch.
+LOOKED_AT = 32
 
 
 @dataclass(frozen=True)
@@ -54,31 +63,27 @@ class Stopped(Exception):  # noqa: N818
 
 
 class Trial:
-    """One run of the protocol. Use as a context manager: it owns game engines."""
+    """One run of the protocol. Use as a context manager: it owns games, and the run folder's lock."""
 
     def __init__(self, config: RunConfig, folder: RunFolder, *, device: torch.device | str = "cpu") -> None:
         self.config, self.folder = config, folder
         self.stop_requested = False
-        protocol = config.protocol
+        task, protocol = config.task, config.protocol
         streams = RandomStreams(config.seed)
         self.network = build_agent(config)
+        settle_encoder(config, self.network)
         self._fuzzy_parts = list(neuro_fuzzy_parts(self.network).values())
-        scenario = doom.scenario(config.scenario)
-        self.learner = QLearning(
-            self.network,
-            config.learner,
-            actions=scenario.action_count,
-            streams=streams,
-            device=device,
-            mirrored_actions=scenario.mirrored_actions,
+        setting = Setting(
+            len(task.actions), streams, protocol.steps, torch.device(device), task.mirrored_actions
         )
-        self.environment = doom.make(
-            config.scenario, picture=protocol.picture, frame_skip=protocol.frame_skip, seed=config.seed
-        )
-        self.games = doom.Games(
-            config.scenario, games=protocol.games, picture=protocol.picture, frame_skip=protocol.frame_skip
-        )
-        self.trainer = Trainer(self.environment, self.learner)
+        self.learner = config.learner.build(self.network, setting)
+        with ExitStack() as stack:
+            stack.enter_context(folder.lock())
+            self.games = stack.enter_context(Games(task, games=protocol.games))
+            arena = Arena(task, games=self.learner.games, seed=config.seed, processes=protocol.processes)
+            stack.enter_context(closing(arena))
+            self._held = stack.pop_all()
+        self.trainer = Trainer(arena, self.learner)
         self.metrics: list[EpochMetrics] = []
         self._losses: list[float] = []
 
@@ -88,16 +93,20 @@ class Trial:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.environment.close()
-        self.games.close()
+        self._held.close()
 
     def resume(self) -> int:
         """Go back to the newest checkpoint; return its step, 0 if there is none."""
         checkpoint = self.folder.checkpoints.load()
         if checkpoint is None:
+            if self.folder.metrics():
+                raise RunError(
+                    f"{self.folder.path} has results, but its checkpoints are gone: it cannot go on, and is not begun "
+                    "anew over them; start another run"
+                )
             return 0
         self.trainer.load_state_dict(checkpoint.state["trainer"])
-        self.metrics = [EpochMetrics(**entry) for entry in checkpoint.state["metrics"]]
+        self.metrics = [EpochMetrics.of(entry) for entry in checkpoint.state["metrics"]]
         self._losses = list(checkpoint.state["losses"])
         return checkpoint.step
 
@@ -135,18 +144,18 @@ class Trial:
                 break
         return summarise(self.metrics)
 
-    def evaluate(self, on_progress: Callable[[Progress], None]) -> list[doom.EpisodeResult]:
+    def evaluate(self, on_progress: Callable[[Progress], None]) -> list[EpisodeResult]:
         """Play the greedy episodes of an evaluation."""
         done = 0
 
-        def on_episode(_: int, __: doom.EpisodeResult) -> None:
+        def on_episode(_: int, __: EpisodeResult) -> None:
             nonlocal done
             done += 1
             on_progress(self._progress(evaluated=done))
             self._maybe_stop()
 
         return self.games.play(
-            self.learner.act, self.config.protocol.episodes, seed=EVALUATION_SEED, on_episode=on_episode
+            self.learner.greedy, self.config.protocol.episodes, seed=EVALUATION_SEED, on_episode=on_episode
         )
 
     def _finish_epoch(self, on_progress: Callable[[Progress], None]) -> None:
@@ -163,10 +172,10 @@ class Trial:
             most=max(returns),
             training_episodes=len(self.trainer.episodes),
             loss=statistics.fmean(self._losses) if self._losses else float("nan"),
-            exploration=self.learner.exploration.rate,
             sets=sum(int(part.term_mask.sum()) for part in parts),
             born=sum(len(part.births) for part in parts),
             rules_firing=firing,
+            figures=self.learner.figures(),
         )
         best_before = max((m.mean for m in self.metrics), default=float("-inf"))
         self.metrics.append(metrics)
@@ -180,12 +189,9 @@ class Trial:
 
     @torch.no_grad()
     def _rules_firing(self) -> float | None:
-        """Mean number of rules that fire on pictures that the memory holds."""
-        if len(self.learner.replay) < 1:
-            return None
-        # A generator of its own: looking must not change what is learned.
-        pictures = self.learner.replay.sample(32, np.random.default_rng(0)).states
-        return rules_firing(self.network, pictures.to(self.learner.device))
+        """Mean number of rules that fire on observations of late; None for a plain agent."""
+        seen = self.learner.sample_observations(LOOKED_AT)
+        return None if seen is None else rules_firing(self.network, seen)
 
     def _progress(self, *, step: StepReport | None = None, evaluated: int | None = None) -> Progress:
         born = sum(len(part.antecedent.growth.births) for part in self._fuzzy_parts)
@@ -195,3 +201,24 @@ class Trial:
         if self.stop_requested:
             self.save()
             raise Stopped
+
+
+def settle_encoder(config: RunConfig, network: DuelingNetwork) -> None:
+    """Let an encoder that has to, see random play; what it sees depends on the run's seed alone."""
+    encoder = network.encoder
+    if not isinstance(encoder, AttributeEncoder) or not encoder.unsettled:
+        return
+    generator = np.random.default_rng(config.seed)
+    with closing(config.task.environment(seed=config.seed)) as environment:
+        seen: list[NDArray[np.float32]] = []
+        episode, over = 0, True
+        while len(seen) < SETTLING_STEPS:
+            if over:
+                observation, _ = environment.reset(options={"episode": episode})
+                episode += 1
+            else:
+                action = generator.integers(len(config.task.actions))
+                observation, _, terminated, truncated, _ = environment.step(action)
+            over = not over and bool(terminated or truncated)
+            seen.append(np.asarray(observation))
+    encoder.settle(np.stack(seen))

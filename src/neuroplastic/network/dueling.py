@@ -61,17 +61,24 @@ class DuelingNetwork(nn.Module):
 
 
 def dnn_head(
-    in_features: int, out_features: int, hidden: int, activation: str, *, readout: bool = True
+    in_features: int,
+    out_features: int,
+    hidden: int,
+    activation: str,
+    *,
+    readout: bool = True,
+    norm: bool = False,
 ) -> nn.Sequential:
     """The paper's plain network: Linear, h, Linear, h and a linear read-out to `out_features`.
 
     The paper names two linear layers, each followed by h. Read literally, the second would be the output and
     h would bound the action values (Hardtanh to [-1, 1], LogSigmoid to below 0); hence the read-out.
-    `readout=False` gives the other reading without that bound: Linear, h, Linear.
+    `readout=False` gives the other reading without that bound: Linear, h, Linear. With `norm`, a layer norm stands
+    before each h, which learning without a target network needs.
     """
     at_least("hidden", hidden, 1)
     h = ACTIVATIONS[choose("activation", activation, ACTIVATIONS)]
-    layers: list[nn.Module] = [nn.Linear(in_features, hidden), h()]
-    if readout:
-        layers += [nn.Linear(hidden, hidden), h()]
+    layers: list[nn.Module] = []
+    for width in (in_features, hidden) if readout else (in_features,):
+        layers += [nn.Linear(width, hidden), *([nn.LayerNorm(hidden)] if norm else []), h()]
     return nn.Sequential(*layers, nn.Linear(hidden, out_features))

@@ -12,11 +12,14 @@ from torch.nn import functional
 from ..errors import ConfigError, InputError
 from .keeping import keeping
 from .norm_drop import norm_relu_drop
+from .observation import Observation
 
 # (in-channels, out-channels, kernel size, stride); none has a bias, batch norm brings one.
 CONVOLUTIONS = ((3, 8, 3, 2), (8, 8, 3, 2), (8, 8, 5, 1), (8, 16, 7, 1))
 PICTURE = (84, 84, 3)
 FEATURES = 1600
+# The last planes have CELLS x CELLS cells.
+CELLS = 10
 
 
 class PictureEncoder(nn.Module):
@@ -61,6 +64,15 @@ class PictureEncoder(nn.Module):
             planes = self._convolve_folded(x)
         features: Tensor = self.feature_norm(planes.flatten(1))
         return features
+
+    def feature_names(self, observation: Observation) -> list[str]:
+        """Plane, row and column of every feature."""
+        places = (divmod(rest, CELLS) for rest in range(CELLS * CELLS))
+        cells = [f"row {row + 1} column {column + 1}" for row, column in places]
+        return [f"feature {plane + 1} {cell}" for plane in range(FEATURES // len(cells)) for cell in cells]
+
+    def scaling(self) -> None:
+        """Features have no units."""
 
     def _convolve(self, x: Tensor) -> Tensor:
         brightness = 1 / 255  # on the first convolution's weights, which are fewer than the pixels

@@ -15,8 +15,9 @@ def bowl(assignment: Assignment) -> Outcome:
     """Returns that are the better the nearer the point is to the middle of the space: a pure function of it."""
     settings = assignment.config.protocol
     away = 0.0
-    for name, axis in SPACES[assignment.config.agent].items():
-        value = assignment.params[name]
+    space = SPACES[assignment.config.agent]
+    for name, value in assignment.params.items():
+        axis = space[name]
         if isinstance(axis, Choice):
             away += axis.values.index(value) / len(axis.values)
         else:

@@ -71,7 +71,7 @@ Objective = Callable[[Assignment], Outcome]
 
 # Addresses that studies of earlier versions carry.
 EARLIER = {
-    "neuroplastic.study.doom_objective:doom_trial": "neuroplastic.search.trial_objective:doom_trial",
+    "neuroplastic.study.doom_objective:doom_trial": "neuroplastic.search.trial_objective:run_trial",
     "neuroplastic.study.cheap:bowl": "neuroplastic.search.cheap:bowl",
 }
 

@@ -14,8 +14,9 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from ..errors import ConfigError, choose
-from ..experiment.configuration import RunConfig, with_values
+from ..errors import ConfigError
+from ..experiment.configuration import RunConfig
+from ..experiment.options import with_values
 from ..network.dueling import ACTIVATIONS
 
 Value = int | float | bool | str
@@ -93,13 +94,13 @@ INHERITED = ("frame_skip", "batch_size", "memory_size", "discount")
 """What a neuro-fuzzy agent takes over from the best trial of the plain one."""
 
 
-def distributions(agent: str) -> dict[str, BaseDistribution]:
-    """An agent's space as Optuna knows it."""
-    return {name: axis.distribution() for name, axis in SPACES[choose("agent", agent, SPACES)].items()}
+def distributions(space: Space) -> dict[str, BaseDistribution]:
+    """A space as Optuna knows it."""
+    return {name: axis.distribution() for name, axis in space.items()}
 
 
-def draw(study: optuna.Study, agent: str) -> dict[str, Any]:
-    """A point of an agent's space by the study's sampler, which looks at the trials so far.
+def draw(study: optuna.Study, space: Space) -> dict[str, Any]:
+    """A point of a space by the study's sampler, which looks at the trials so far.
 
     Drawn before its trial exists, so that the trial is stored whole, in one transaction.
     """
@@ -107,7 +108,7 @@ def draw(study: optuna.Study, agent: str) -> dict[str, Any]:
     study.sampler.before_trial(study, unborn)
     return {
         name: study.sampler.sample_independent(study, unborn, name, distribution)
-        for name, distribution in distributions(agent).items()
+        for name, distribution in distributions(space).items()
     }
 
 
@@ -122,12 +123,13 @@ def at_point(base: RunConfig, params: Mapping[str, Any]) -> RunConfig:
     return changed
 
 
-def inherited_from(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a plain agent's point that the neuro-fuzzy agent takes over."""
-    missing = [name for name in INHERITED if name not in params]
+def inherited_from(params: Mapping[str, Any], space: Space) -> dict[str, Any]:
+    """The part of a plain agent's point that the neuro-fuzzy agent takes over; `space` is the plain agent's."""
+    wanted = [name for name in INHERITED if name in space]
+    missing = [name for name in wanted if name not in params]
     if missing:
         raise ConfigError(
-            f"a trial to inherit from must have {', '.join(INHERITED)}; this one lacks {', '.join(missing)}: "
+            f"a trial to inherit from must have {', '.join(wanted)}; this one lacks {', '.join(missing)}: "
             "name a study of --agent dnn"
         )
-    return {name: params[name] for name in INHERITED}
+    return {name: params[name] for name in wanted}

@@ -11,18 +11,20 @@ from typing import Any, Literal
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from ..doom.engine import PICTURES
-from ..doom.presets import PRESETS, preset
-from ..doom.scenarios import scenario
+from .. import catalog
 from ..errors import NeuroplasticError, at_least, choose
-from ..experiment.configuration import Protocol, RunConfig, with_values
+from ..experiment.configuration import RunConfig, TrialProtocol
+from ..experiment.options import options, with_values
+from ..experiment.protocols import Task
+from ..experiment.tasks import find_task
 from .objective import current_address
-from .space import SPACES, at_point
+from .space import SPACES, Space, at_point
 
 DIRECTIONS: tuple[Literal["maximize", "minimize"], ...] = ("maximize", "minimize", "maximize")
 """Of a trial's values: mean, standard deviation, slope."""
-DOOM_TRIAL = "neuroplastic.search.trial_objective:doom_trial"
-_PAPER = Protocol()
+TRIAL = "neuroplastic.search.trial_objective:run_trial"
+"""The function that makes a trial of a task."""
+_PROTOCOL = ("epochs", "steps_per_epoch", "episodes", "games")
 
 
 class StudyError(NeuroplasticError):
@@ -35,60 +37,126 @@ class StudySettings:
 
     task: str
     agent: str
-    # The command line shows a line of help for each of these; it has its own, not to import Optuna for it.
-    preset: str = "paper"
-    epochs: int = _PAPER.epochs
-    steps_per_epoch: int = _PAPER.steps_per_epoch
-    episodes: int = _PAPER.episodes
-    picture: str = "paper"
+    preset: str
+    epochs: int
+    steps_per_epoch: int
+    episodes: int
     games: int = 1
     seed: int = 0
+    learner: str = "dqn"
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Other fields of the configuration that every trial has, by name."""
     inherited: Mapping[str, Any] = field(default_factory=dict)
     """What a neuro-fuzzy agent takes over from the plain agent's best trial."""
     inherited_from: str = ""
-    objective: str = DOOM_TRIAL
+    objective: str = TRIAL
     """Where the function lies that makes a trial, as `module:function`."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "task", scenario(self.task).key)
         choose("agent", self.agent, SPACES)
-        choose("preset", self.preset, PRESETS)
-        choose("picture", self.picture, PICTURES)
-        for name in ("epochs", "steps_per_epoch", "episodes", "games"):
+        for name in _PROTOCOL:
             at_least(name, getattr(self, name), 1)
         at_least("seed", self.seed, 0)
+
+    @classmethod
+    def asked(
+        cls,
+        task: str,
+        agent: str,
+        *,
+        preset: str | None = None,
+        learner: str | None = None,
+        seed: int = 0,
+        games: int = 1,
+        objective: str = TRIAL,
+        fields: Mapping[str, Any] | None = None,
+    ) -> StudySettings:
+        """Settings with the preset's protocol but for what `fields` changes; a ConfigError for what does not exist."""
+        found = find_task(task)
+        base = _base(found, agent, preset, learner)
+        given = dict(fields or {})
+        changed: RunConfig = with_values(base, given)
+        protocol = {name: getattr(changed.protocol, name) for name in _PROTOCOL if name != "games"}
+        rest = {name: value for name, value in given.items() if name not in _PROTOCOL}
+        made_by = catalog.name_of("learner", base.learner)
+        return cls(
+            task=_shown(found, task),
+            agent=agent,
+            preset=base.preset,
+            learner=made_by,
+            seed=seed,
+            games=games,
+            fields=rest,
+            objective=current_address(objective),
+            **protocol,
+        )
 
     @property
     def protocol(self) -> str:
         """The protocol in one line, for every number to say how it was made."""
-        as_printed = (
-            Protocol(self.epochs, self.steps_per_epoch, self.episodes) == _PAPER and self.picture == "paper"
-        )
+        made_by = "" if self.objective == TRIAL else f"; trials by {self.objective}, not the game"
+        fields = "".join(f", {name} {value}" for name, value in self.fields.items())
+        learner = "" if self.learner == "dqn" else f", learner {self.learner}"
+        as_printed = self.preset == "paper" and not self.fields and self._length == TrialProtocol()
         kind = "the paper's protocol" if as_printed else "not the paper's protocol"
-        by_game = current_address(self.objective) == DOOM_TRIAL
-        made_by = "" if by_game else f"; trials by {self.objective}, not the game"
         return (
-            f"{kind}: {self.epochs} epochs of {self.steps_per_epoch} steps, {self.episodes} episodes after each, "
-            f"{self.picture} picture, rest from preset {self.preset}, seed {self.seed}; "
-            f"mean and SD of the best epoch{made_by}"
+            f"{kind}: {self.epochs} epochs of {self.steps_per_epoch} steps, {self.episodes} episodes after each{fields}"
+            f"{learner}, rest from preset {self.preset}, seed {self.seed}; mean and SD of the best epoch{made_by}"
         )
+
+    @property
+    def _length(self) -> TrialProtocol:
+        return TrialProtocol(self.epochs, self.steps_per_epoch, self.episodes)
+
+    def base(self, seed: int) -> RunConfig:
+        """The configuration that all trials share, with a trial's seed."""
+        base = find_task(self.task).preset(self.preset, self.agent, self.learner)
+        base = dataclasses.replace(base, preset=f"{self.preset}-search")
+        values = {name: getattr(self, name) for name in _PROTOCOL} | {"seed": seed}
+        changed: RunConfig = with_values(base, {**values, **self.fields})
+        return changed
+
+    def space(self) -> Space:
+        """What is searched: the agent's space, less what this task and learner do not have."""
+        known = {option.name for option in options(self.base(self.seed))} | {"stge"}
+        space = SPACES[self.agent]
+        return {name: space[name] for name in space if name in known}
 
     def config(self, params: Mapping[str, Any], slot: int) -> RunConfig:
         """The run that a point of the space stands for. Every slot has a seed of its own."""
-        base = preset(self.preset, self.task, self.agent, seed=self.seed + slot)
-        base = dataclasses.replace(base, preset=f"{self.preset}-search")
-        protocol = {
-            "epochs": self.epochs,
-            "steps_per_epoch": self.steps_per_epoch,
-            "episodes": self.episodes,
-            "picture": self.picture,
-            "games": self.games,
-        }
-        return at_point(with_values(base, protocol), {**self.inherited, **params})
+        return at_point(self.base(self.seed + slot), {**self.inherited, **params})
 
     def as_json(self) -> dict[str, Any]:
         """In a form that JSON can hold."""
-        return {**dataclasses.asdict(self), "inherited": dict(self.inherited)}
+        return {**dataclasses.asdict(self), "inherited": dict(self.inherited), "fields": dict(self.fields)}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> StudySettings:
+        """From what `as_json` gave, in this version or an earlier one, which knew DOOM's picture alone."""
+        given = dict(saved)
+        if "picture" in given:
+            given["fields"] = {"picture": given.pop("picture")}
+        given["objective"] = current_address(given.get("objective", TRIAL))
+        try:
+            return cls(**given)
+        except TypeError as error:
+            raise StudyError(f"the study's settings are of another version: {error}") from error
+
+
+def field_types(task: str, agent: str, preset: str | None, learner: str | None) -> dict[str, Any]:
+    """The declared types of the fields that a study may set for all its trials, by name."""
+    base = _base(find_task(task), agent, preset, learner)
+    return {option.name: option.type for option in options(base)}
+
+
+def _base(task: Task, agent: str, preset: str | None, learner: str | None) -> RunConfig:
+    """A preset of the task; the default is the paper's, where the task has it."""
+    return task.preset(preset or ("paper" if "paper" in task.presets else task.presets[0]), agent, learner)
+
+
+def _shown(task: Task, name: str) -> str:
+    """The name under which the task is found again."""
+    return name if ":" in name else task.key
 
 
 def create_study(storage: optuna.storages.RDBStorage, name: str, settings: StudySettings) -> StudySettings:
@@ -101,9 +169,9 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
     )
     attributes = study.user_attrs
     if "settings" in attributes:
-        there = StudySettings(**attributes["settings"])
-        if current_address(there.objective) == current_address(settings.objective):
-            settings = dataclasses.replace(settings, objective=there.objective)  # two names of one function
+        there = StudySettings.from_json(attributes["settings"])
+        if there.base(there.seed) == settings.base(settings.seed):  # said in other words, it is the same
+            settings = dataclasses.replace(settings, fields=there.fields)
         differing = [
             f"{entry.name} {getattr(there, entry.name)!r} (asked for: {getattr(settings, entry.name)!r})"
             for entry in dataclasses.fields(StudySettings)
@@ -138,7 +206,7 @@ def load_study(storage: optuna.storages.RDBStorage, name: str) -> optuna.Study:
 def settings_of(study: optuna.Study) -> StudySettings:
     """The settings a study was begun with."""
     try:
-        return StudySettings(**study.user_attrs["settings"])
+        return StudySettings.from_json(study.user_attrs["settings"])
     except KeyError:
         raise StudyError(f"study {study.study_name!r} was not made by `neuroplastic study run`") from None
 

@@ -12,7 +12,7 @@ from .objective import Assignment, Outcome, TrialStopped
 from .recovery import drop_checkpoints
 
 
-def doom_trial(assignment: Assignment) -> Outcome:
+def run_trial(assignment: Assignment) -> Outcome:
     """Train and evaluate; go on from the newest checkpoint where the same run was begun before."""
     folder = _folder(assignment.folder, assignment.config)
     with Trial(assignment.config, folder, device=assignment.device) as trial:
@@ -42,7 +42,8 @@ def _folder(parent: Path, config: RunConfig) -> RunFolder:
     """The run that was begun with this configuration, or a new one."""
     for folder in run_folders(parent):
         try:
-            if folder.config() == config:
+            # One whose worker was taken for dead and still writes is left to it.
+            if folder.config() == config and not folder.is_locked:
                 return folder
         except RunError:  # cut short while it was made
             continue

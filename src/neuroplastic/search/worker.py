@@ -99,7 +99,11 @@ class Worker:
         self._rdb = open_storage(job.storage)
         # Finished trials are read once; a Study is made for each trial, with that trial's own sampler.
         self._cached = optuna.storages.get_storage(self._rdb)
-        self._settings = settings_of(load_study(self._rdb, job.study))
+        study = load_study(self._rdb, job.study)
+        self._settings = settings_of(study)
+        self._protocol = study.user_attrs.get(
+            "protocol", self._settings.protocol
+        )  # as the study has it from its start
         self._study_id = self._rdb.get_study_id_from_name(job.study)
         self._objective = find_objective(self._settings.objective)
         self._slots = Slots(self._rdb.engine, job.study)
@@ -156,17 +160,18 @@ class Worker:
             "round": round_,
             "worker": lease.worker,
             "node": self.node,
-            "protocol": self._settings.protocol,
+            "protocol": self._protocol,
             "seed": self._settings.seed + lease.slot,
             "device": self.job.device,
         }
-        space = distributions(self._settings.agent)
+        axes = self._settings.space()
+        space = distributions(axes)
         before = trials_of_slot(study, lease.slot)[-1:]
         if before and before[0].user_attrs["round"] == round_ and before[0].params.keys() == space.keys():
             attributes["retry_of"] = before[0].number
             params = before[0].params
         else:
-            params = draw(study, self._settings.agent)
+            params = draw(study, axes)
         template = optuna.trial.create_trial(
             state=TrialState.RUNNING, params=params, distributions=space, user_attrs=attributes
         )

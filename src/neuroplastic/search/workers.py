@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial
 from .recovery import Recovery, drop_checkpoints
 from .slots import DONE, Slots
 from .storage import open_storage, reachable
-from .studies import StudyError, complete, load_study
+from .studies import TRIAL, StudyError, complete, load_study
 from .worker import THREAD_VARIABLES, Job, work
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _start(job: Job, children: dict[str, BaseProcess]) -> None:
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     if "forkserver" in methods:
-        context.set_forkserver_preload([work.__module__, "neuroplastic.search.trial_objective"])
+        context.set_forkserver_preload([work.__module__, TRIAL.partition(":")[0]])
     token = secrets.token_hex(6)
     child = context.Process(target=work, args=(job, token), daemon=True, name=f"worker-{token}")  # type: ignore[attr-defined]
     child.start()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..rules.explanations.explaining import explain
 from ..rules.explanations.explanation import Explanation
+from ..rules.explanations.regions import PictureExplanation
 from .opening import OpenedEstimator, OpenedNetwork, OpenedRun, OpenedTable
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
-    from ..rules.explanations.regions import PictureExplanation
+    from ..learn.experience import Observations
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,39 +74,46 @@ class ExplainedDecision:
     """of the decision, from 0"""
     decisions: int
     """in the whole episode"""
-    picture: NDArray[np.uint8]
-    explanation: PictureExplanation
+    observation: Observations
+    """what was decided upon: a picture, or attributes"""
+    explanation: PictureExplanation | Explanation
 
     @property
     def text(self) -> str:
         """The decision in words."""
-        from ..experiment.decision import decision_text
+        from ..experiment.decision import attribute_decision_text, decision_text
 
-        return decision_text(self.explanation)
+        if isinstance(self.explanation, PictureExplanation):
+            return decision_text(self.explanation)
+        return attribute_decision_text(self.run.config, self.run.agent, self.observation)
 
     def figure(self) -> Any:
-        """The picture with what speaks for the decision; needs matplotlib and captum."""
+        """A picture with what speaks for the decision (needs matplotlib and captum), or the rules that fired."""
         from ..experiment.decision import decision
-        from ..rules.pictures import plot_regions
+        from ..rules.pictures import plot_explanation, plot_regions
 
         located = self.explanation
+        if not isinstance(located, PictureExplanation):
+            return plot_explanation(located)
         if (
             located.heat is None
-        ):  # without captum there is no place to draw, and to ask for one says what to install
-            located = decision(self.run.config, self.run.agent, self.picture)
+        ):  # without captum there is no place to draw; to ask for one says what to install
+            located = decision(self.run.config, self.run.agent, self.observation)
         return plot_regions(located)
 
 
 def explain_decision(run: OpenedRun, *, episode: int = 0, number: int | None = None) -> ExplainedDecision:
     """Play an evaluation episode and explain one of its decisions, from 0; by default the middle one."""
-    from ..experiment.decision import located_decision
-    from ..experiment.recording import watch_episode
+    from ..experiment.agent import greedy
+    from ..experiment.decision import attribute_decision, located_decision
+    from ..experiment.play import watch_episode
 
     run.need_rules()
-    pictures = watch_episode(run.config, run.agent, episode=episode)
-    count = len(pictures)
+    seen = watch_episode(run.config.task, partial(greedy, run.agent), episode=episode)
+    count = len(seen)
     number = count // 2 if number is None else number
     if not 0 <= number < count:
         raise InputError(f"decision must lie in 0 to {count - 1} in this episode, got {number}")
-    explanation = located_decision(run.config, run.agent, pictures[number])
-    return ExplainedDecision(run, episode, number, count, pictures[number], explanation)
+    why = located_decision if run.config.task.observation.is_picture else attribute_decision
+    explanation = why(run.config, run.agent, seen[number])
+    return ExplainedDecision(run, episode, number, count, seen[number], explanation)

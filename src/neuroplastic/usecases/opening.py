@@ -84,7 +84,7 @@ def open_anything(source: str | Path, *, which: str = "best") -> Opened:
     """Open what lies at a path. A run keeps the networks of its 'best' and of its 'last' epoch: `which` chooses."""
     kind = kind_of(source)
     if kind == RUN:
-        return _opened_run(source, which)
+        return open_run(source, which)
     if kind == FILE:
         return _opened_file(Path(source))
     from ..learn.table_model import TableModel
@@ -103,7 +103,8 @@ def _opened_file(path: Path) -> OpenedEstimator | OpenedNetwork:
     return OpenedEstimator(path, found) if is_estimator(found) else OpenedNetwork(path, found)
 
 
-def _opened_run(source: str | Path, which: str) -> OpenedRun:
+def open_run(source: str | Path, which: str = "best") -> OpenedRun:
+    """A run by its path or name, with the network of its 'best' or 'last' epoch."""
     from ..experiment.agent import build_agent
     from ..experiment.run_folder import RunFolder
 

@@ -45,12 +45,11 @@ def rules_of(opened: Opened, *, head: str = HEADS[0]) -> ReadRules:
 
 
 def _rules_of_run(run: OpenedRun, head: str) -> ReadRules:
-    from ..experiment.decision import action_names, feature_names
+    from ..experiment.decision import head_rules
 
     run.need_rules()
     network = getattr(run.agent, choose("head", head, HEADS))
-    outputs = ["value"] if head == "value" else action_names(run.config)
-    return ReadRules(rule_bases(network, feature_names=feature_names(), output_names=outputs), network)
+    return ReadRules(head_rules(run.config, run.agent, head), network)
 
 
 def rules_file(rules: ReadRules, ending: str, *, exact: bool = False) -> bytes:

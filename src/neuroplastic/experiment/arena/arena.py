@@ -261,12 +261,12 @@ class Arena:
         self._records[game] = _Record(record.episode + self.games)
         return Episode(record.episode, game, self.steps, len(record.actions), record.reward)
 
-    def _unrepeated(self, shown_before: Mapping[int, str], early: Answer) -> list[Unrepeated]:
+    def _unrepeated(self, shown_before: Mapping[int, str | None], early: Answer) -> list[Unrepeated]:
         """Of the games just played again, those that do not show what they showed before, told by its digest."""
         found = []
         for game, before in shown_before.items():
             record, now = self._records[game], self._board.observations[game].copy()
-            if game in early or _digest(now) != before:
+            if game in early or (before is not None and _digest(now) != before):
                 found.append(Unrepeated(game, record.episode, len(record.actions), now, game in early))
         return found
 

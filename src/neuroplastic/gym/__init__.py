@@ -1,0 +1,1 @@
+"""Any Gymnasium environment with discrete actions as a task."""

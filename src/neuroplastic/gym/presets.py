@@ -1,0 +1,58 @@
+"""Whole configurations for Gymnasium environments."""
+
+from __future__ import annotations
+
+from .. import catalog
+from ..errors import choose
+from ..experiment.configuration import EncoderConfig, HeadConfig, RunConfig, TrialProtocol
+from ..fuzzy.firing import Firing
+from ..fuzzy.selection import Selection
+from ..learn.dqn.config import QConfig
+from ..learn.parallel_q.config import ParallelQConfig
+from ..network.consequents import Affine
+from ..network.encoders.attributes import AttributeEncoderConfig
+from ..network.encoders.pictures import PictureEncoderConfig
+from ..network.heads import DnnConfig, NfnConfig
+from .task import GymTask
+
+
+def preset(name: str, task: GymTask, agent: str, learner: str | None = None) -> RunConfig:
+    """The preset 'standard' for an agent and a learner (default: 'parallel_q')."""
+    choose("preset", name, task.presets)
+    choose("agent", agent, catalog.names("head"))
+    kind = choose("learner", learner or "parallel_q", catalog.names("learner"))
+    picture = task.observation.is_picture
+    encoder: EncoderConfig = PictureEncoderConfig(features=256) if picture else AttributeEncoderConfig()
+    if kind == "dqn":
+        protocol = TrialProtocol(epochs=10, steps_per_epoch=5_000, episodes=20)
+        replay = QConfig(
+            learning_rate=5e-4,
+            batch_size=64,
+            memory_size=50_000,
+            target_every=250,
+            loss="huber",
+            clip_norm=10.0,
+            bootstrap_truncated=True,
+            learning_starts=1_000,
+            exploration_decay=0.9995,
+            exploration_floor=0.02,
+        )
+        return RunConfig(task, name, replay, encoder, _head(agent, picture=picture), protocol)
+    protocol = TrialProtocol(epochs=10, steps_per_epoch=20_000, episodes=20)
+    return RunConfig(task, name, ParallelQConfig(), encoder, _head(agent, picture=picture), protocol)
+
+
+def _head(agent: str, *, picture: bool) -> HeadConfig:
+    if agent == "dnn":
+        return DnnConfig(128, "ReLU", hidden_norm=True)
+    reach = 2.0 if picture else 1.0
+    return NfnConfig(
+        rules=32,
+        terms=3,
+        max_terms=8,
+        consequent=Affine("zeros"),
+        input_low=-reach,
+        input_high=reach,
+        selection=Selection("ste"),
+        firing=Firing("sum", 1.0, False, None),
+    )

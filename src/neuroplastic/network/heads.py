@@ -1,0 +1,88 @@
+"""The heads of an agent as configurations: a plain network, or rules."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from torch import nn
+
+from ..errors import ConfigError, at_least, choose
+from ..fuzzy.firing import Firing
+from ..fuzzy.selection import Selection
+from .consequents import Affine, ConsequentConfig
+from .dueling import ACTIVATIONS, dnn_head
+from .hierarchy import Hierarchy
+from .neurogenesis import Neurogenesis
+
+
+@dataclass(frozen=True)
+class DnnConfig:
+    """Plain heads: two linear layers with an activation, and a read-out."""
+
+    hidden: int = field(default=256, metadata={"help": "neurons of each hidden layer"})
+    activation: str = field(default="ReLU", metadata={"help": "one of the paper's 22 activation functions"})
+    readout: bool = field(default=True, metadata={"help": "a linear read-out after the second activation"})
+    hidden_norm: bool = field(default=False, metadata={"help": "layer norm before each activation"})
+
+    def __post_init__(self) -> None:
+        at_least("hidden", self.hidden, 1)
+        choose("activation", self.activation, ACTIVATIONS)
+
+    def build(self, in_features: int, outputs: int) -> nn.Module:
+        """A head from features to outputs."""
+        return dnn_head(
+            in_features, outputs, self.hidden, self.activation, readout=self.readout, norm=self.hidden_norm
+        )
+
+
+@dataclass(frozen=True)
+class NfnConfig:
+    """Neuro-fuzzy heads."""
+
+    rules: int = field(default=128, metadata={"help": "rules of each head (and of each level)"})
+    terms: int = field(default=3, metadata={"help": "fuzzy sets of an attribute at the start"})
+    max_terms: int = field(default=6, metadata={"help": "room for fuzzy sets of an attribute"})
+    consequent: ConsequentConfig = field(
+        default_factory=Affine,
+        metadata={
+            "help": "affine, constant, low_rank or mamdani",
+            "kinds": "consequent",
+            "prefix": "consequent_",
+        },
+    )
+    levels: tuple[int, ...] = field(
+        default=(), metadata={"help": "hidden widths of a hierarchy, such as 64 or 64,32"}
+    )
+    input_low: float = field(default=0.0, metadata={"help": "where the first sets begin"})
+    input_high: float = field(default=2.0, metadata={"help": "where the first sets end"})
+    grow: bool = field(default=True, metadata={"help": "whether fuzzy sets are born"})
+    selection: Selection = field(default_factory=Selection)
+    firing: Firing = field(default_factory=Firing)
+    neurogenesis: Neurogenesis = field(default_factory=Neurogenesis)
+
+    def __post_init__(self) -> None:
+        for name in ("rules", "terms", "max_terms"):
+            at_least(name, getattr(self, name), 1)
+        if self.terms > self.max_terms:
+            raise ConfigError(f"terms must be at most max_terms = {self.max_terms}, got {self.terms}")
+        if not -math.inf < self.input_low <= self.input_high < math.inf:
+            raise ConfigError(
+                f"input_low must be at most input_high, both finite, got {self.input_low} and {self.input_high}"
+            )
+        for number, width in enumerate(self.levels):
+            at_least(f"levels[{number}]", width, 1)
+
+    def build(self, in_features: int, outputs: int) -> Hierarchy:
+        """A head from features to outputs."""
+        return Hierarchy(
+            [in_features, *self.levels, outputs],
+            self.rules,
+            terms=self.terms,
+            max_terms=self.max_terms,
+            selection=self.selection,
+            firing=self.firing,
+            consequent=self.consequent,
+            neurogenesis=self.neurogenesis if self.grow else None,
+            input_range=(self.input_low, self.input_high),
+        )

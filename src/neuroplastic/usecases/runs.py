@@ -1,0 +1,117 @@
+"""What runs have learned: their list, an evaluation, a film, the episode of a decision."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ..errors import InputError
+from ..experiment.agent import greedy
+from ..experiment.configuration import RunConfig
+from ..experiment.decision import explain_decision
+from ..experiment.filming import RecordedEpisode, record_episode
+from ..experiment.play import EpisodeResult, Games
+from ..experiment.run_folder import RunError, run_folders
+from ..experiment.trial import EVALUATION_SEED, Summary, summarise
+from .opening import open_run
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Greedy episodes of an agent."""
+
+    config: RunConfig
+    returns: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Of the episodes' returns."""
+        return statistics.fmean(self.returns)
+
+    @property
+    def sd(self) -> float:
+        """Their standard deviation; 0 for one episode."""
+        return statistics.stdev(self.returns) if len(self.returns) > 1 else 0.0
+
+
+def evaluate_run(
+    run: str,
+    *,
+    which: str = "best",
+    episodes: int = 25,
+    seed: int | None = None,
+    on_episode: Callable[[int, EpisodeResult], None] | None = None,
+) -> Evaluation:
+    """Play greedy episodes: those of the evaluation in training, or of another seed."""
+    opened = open_run(run, which)
+    with Games(opened.config.task, games=opened.config.protocol.games) as games:
+        results = games.play(
+            partial(greedy, opened.agent),
+            episodes,
+            seed=EVALUATION_SEED if seed is None else seed,
+            on_episode=on_episode,
+        )
+    return Evaluation(opened.config, tuple(result.return_ for result in results))
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A film of an episode, and the rules behind the decision in its middle where they were asked for."""
+
+    path: Path
+    film: RecordedEpisode
+    explained: str | None
+
+
+def record_run(
+    run: str,
+    *,
+    which: str = "best",
+    episode: int = 0,
+    seed: int | None = None,
+    out: str | None = None,
+    explain: bool = False,
+) -> Recording:
+    """Film one evaluation episode as an mp4."""
+    opened = open_run(run, which)
+    config = opened.config
+    if explain and config.agent != "nfn":
+        raise InputError(f"{run} is a {config.agent} run: it has no rules; leave --explain out")
+    path = Path(out) if out else opened.path / f"episode-{episode}.mp4"
+    film = record_episode(
+        config.task,
+        partial(greedy, opened.agent),
+        path,
+        episode=episode,
+        seed=EVALUATION_SEED if seed is None else seed,
+    )
+    middle = film.observations[len(film.observations) // 2]
+    return Recording(path, film, explain_decision(config, opened.agent, middle) if explain else None)
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """One run in the list: how far it is and what it scored, or why it cannot be read."""
+
+    name: str
+    epochs: int = 0
+    wanted: int = 0
+    summary: Summary | None = None
+    problem: str | None = None
+
+
+def list_runs(parent: str) -> list[ListedRun]:
+    """All runs under a folder; one that cannot be read does not hide the others."""
+    found = []
+    for folder in run_folders(parent):
+        try:
+            metrics, config = folder.metrics(), folder.config()
+        except (RunError, OSError) as error:
+            found.append(ListedRun(folder.path.name, problem=str(error)))
+            continue
+        summary = summarise(metrics) if metrics else None
+        found.append(ListedRun(folder.path.name, len(metrics), config.protocol.epochs, summary))
+    return found

@@ -1,0 +1,262 @@
+"""Searching for hyperparameters: a study run, its state, its best trial, its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from ..errors import ConfigError
+from ..experiment.options import options
+from ..experiment.tasks import find_task
+from ..search.best import best_of, best_trial, near_ties
+from ..search.export import export_preset, export_table, write_new
+from ..search.slots import Slots
+from ..search.space import SPACES, inherited_from
+from ..search.storage import open_storage, storage_url
+from ..search.studies import (
+    TRIAL,
+    StudyError,
+    StudySettings,
+    complete,
+    create_study,
+    field_types,
+    load_study,
+    settings_of,
+)
+from ..search.worker import Job
+from .devices import usable_device
+from .training import parsed_fields
+
+OnTrial = Callable[[FrozenTrial, int], None]
+
+
+@dataclass(frozen=True)
+class StudyRequest:
+    """A study that is to be made, or to go on."""
+
+    task: str
+    agent: str
+    trials: int = 720
+    workers: int = 1
+    name: str | None = None
+    storage: str = "sqlite:///studies.db"
+    preset: str | None = None
+    learner: str | None = None
+    games: int = 1
+    seed: int = 0
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """fields of the configuration that every trial has, by name, as text"""
+    inherit: str | None = None
+    objective: str = TRIAL
+    runs: str = "runs/studies"
+    device: str = "cpu"
+    threads: int = 1
+    retries: int = 3
+    engine: str = "processes"
+    ray_address: str | None = None
+
+
+@dataclass(frozen=True)
+class PreparedStudy:
+    """A study that is there and can be worked on."""
+
+    name: str
+    settings: StudySettings
+    job: Job
+    request: StudyRequest
+
+    def run(self, on_trial: OnTrial = lambda *_: None) -> None:
+        """Have the trials made; returns when as many as asked for are complete."""
+        if self.request.engine == "ray":
+            from ..search.ray_engine import run_on_ray
+
+            run_on_ray(self.job, self.request.workers, on_trial, address=self.request.ray_address)
+        else:
+            from ..search.workers import run_workers
+
+            run_workers(self.job, self.request.workers, on_trial)
+
+
+def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> PreparedStudy:
+    """Check everything, then make the study or join it; a mistake is found before a storage is touched.
+
+    `also_known` are words that a mistyped field may have meant.
+    """
+    if request.agent == "dnn" and request.inherit:
+        raise ConfigError("--inherit is for --agent nfn: the plain agent searches all of its own values")
+    if request.engine == "processes":
+        usable_device(request.device)
+    settings = _settings(request, also_known)
+    storage = open_storage(request.storage)
+    name = request.name or f"{find_task(request.task).key}-{request.agent}"
+    if request.agent == "nfn":
+        settings = _with_inherited(settings, request, storage, name)
+    settings = create_study(storage, name, settings)
+    job = Job(
+        storage=storage_url(request.storage),
+        study=name,
+        trials=request.trials,
+        runs=os.path.abspath(request.runs),
+        device=request.device,
+        threads=request.threads,
+        retries=request.retries,
+    )
+    return PreparedStudy(name, settings, job, request)
+
+
+def _settings(request: StudyRequest, also_known: Sequence[str]) -> StudySettings:
+    types = field_types(request.task, request.agent, request.preset, request.learner)
+    fields = parsed_fields(request.fields, types, also_known=also_known)
+    return StudySettings.asked(
+        request.task,
+        request.agent,
+        preset=request.preset,
+        learner=request.learner,
+        seed=request.seed,
+        games=request.games,
+        objective=request.objective,
+        fields=fields,
+    )
+
+
+def _with_inherited(
+    settings: StudySettings, request: StudyRequest, storage: optuna.storages.RDBStorage, name: str
+) -> StudySettings:
+    """With what the neuro-fuzzy agent takes over; a study that was begun goes on with what it took over then."""
+    if not request.inherit:
+        try:
+            there = settings_of(load_study(storage, name))
+            return replace(settings, inherited=there.inherited, inherited_from=there.inherited_from)
+        except StudyError:
+            pass
+    inherited, source = _inherited(settings, request, storage)
+    return replace(settings, inherited=inherited, inherited_from=source)
+
+
+def _inherited(
+    settings: StudySettings, request: StudyRequest, storage: optuna.storages.RDBStorage
+) -> tuple[dict[str, Any], str]:
+    space = replace(settings, agent="dnn").space()
+    key = find_task(request.task).key
+    if request.inherit == "paper":
+        values = _values_of_paper(request.task)
+        return inherited_from(values, {name: SPACES["dnn"][name] for name in space}), "the paper's best DNN"
+    source = request.inherit or f"{key}-dnn"
+    try:
+        study = load_study(storage, source)
+        trial = best_trial(study)
+    except StudyError as error:
+        wanted = ", ".join(
+            name for name in ("frame_skip", "batch_size", "memory_size", "discount") if name in space
+        )
+        raise StudyError(
+            f"the neuro-fuzzy agent takes {wanted} from the plain agent's best trial, "
+            f"but {error}. Run `neuroplastic study run --task {key} --agent dnn` first, name its study with "
+            "--inherit STUDY, or take the paper's with --inherit paper"
+        ) from None
+    theirs = settings_of(study)
+    if theirs.task != settings.task:
+        raise ConfigError(f"study {source!r} is of task {theirs.task}, not of {settings.task}")
+    return inherited_from(trial.params, space), f"trial {trial.number} of study {source} ({theirs.protocol})"
+
+
+def _values_of_paper(task: str) -> dict[str, Any]:
+    found = find_task(task)
+    if "paper" not in found.presets:
+        raise ConfigError(f"the paper has no trial of {found.key}; name a study with --inherit STUDY")
+    return {option.name: option.value for option in options(found.preset("paper", "dnn"))}
+
+
+@dataclass(frozen=True)
+class StudyState:
+    """How far a study is."""
+
+    name: str
+    complete: int
+    asked: int | None
+    """trials that were asked for; None where that is unknown"""
+    running: int
+    failed: int
+    best: FrozenTrial | None
+    protocol: str | None
+
+
+def study_states(storage_address: str, name: str | None = None) -> list[StudyState]:
+    """The studies of a storage, or one of them."""
+    storage = open_storage(storage_address, create=False)
+    names = [name] if name else sorted(optuna.get_all_study_names(storage))
+    return [_state(storage, each) for each in names]
+
+
+def _state(storage: optuna.storages.RDBStorage, name: str) -> StudyState:
+    study = load_study(storage, name)
+    trials = study.get_trials(deepcopy=False)
+    number = {state: sum(trial.state == state for trial in trials) for state in TrialState}
+    slots = Slots(storage.engine, name)
+    finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
+    ours = "settings" in study.user_attrs  # another's study may have other objectives
+    return StudyState(
+        name,
+        number[TrialState.COMPLETE],
+        sum(slots.count().values()) if slots.exist() else None,
+        number[TrialState.RUNNING],
+        number[TrialState.FAIL],
+        best_of(finished) if finished and ours else None,
+        study.user_attrs.get("protocol"),
+    )
+
+
+@dataclass(frozen=True)
+class BestTrial:
+    """The best trial of a study, by the paper's rule, and those that were nearly as good."""
+
+    study: str
+    trial: FrozenTrial
+    finished: int
+    tied: tuple[FrozenTrial, ...]
+    parameters: Mapping[str, Any]
+    """of the trial, inherited ones first"""
+
+
+def best_of_study(storage_address: str, name: str) -> BestTrial:
+    """The best trial of a study that this package made."""
+    study = load_study(open_storage(storage_address, create=False), name)
+    settings = settings_of(study)  # first of all: the best of another's study means nothing
+    trial, finished = best_trial(study), complete(study)
+    parameters = {**settings.inherited, **trial.params}
+    return BestTrial(study.study_name, trial, len(finished), tuple(near_ties(finished)), parameters)
+
+
+def export_study(
+    storage_address: str,
+    name: str,
+    *,
+    preset: str | None = None,
+    table: str | None = None,
+    number: int | None = None,
+) -> list[str]:
+    """Write a trial (default: the best) as a preset, all finished trials as CSV, or both; the files written."""
+    if not preset and not table:
+        raise ConfigError("say what to write: --preset FILE.json, --csv FILE.csv, or both")
+    study = load_study(open_storage(storage_address, create=False), name)
+    settings_of(study)  # refuses another's study
+    trial = best_trial(study)
+    if number is not None:
+        chosen = [entry for entry in complete(study) if entry.number == number]
+        if not chosen:
+            raise StudyError(f"study {name!r} has no finished trial {number}")
+        trial = chosen[0]
+    contents = {}
+    if preset:
+        if not preset.endswith(".json"):
+            raise ConfigError(f"--preset must name a .json file, got {preset!r}")
+        contents[preset] = export_preset(study, trial)
+    if table:
+        contents[table] = export_table(study)
+    write_new(contents)
+    return list(contents)

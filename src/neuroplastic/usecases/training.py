@@ -1,0 +1,97 @@
+"""Training an agent on a task: a new run, or one that goes on."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from ..errors import ConfigError
+from ..experiment.configuration import RunConfig
+from ..experiment.options import options, parse, with_values
+from ..experiment.run_folder import RunFolder
+from ..experiment.saved_preset import load_preset
+from ..experiment.tasks import find_task
+from ..experiment.trial import Trial
+from .devices import usable_device
+
+
+@dataclass(frozen=True)
+class TrainRequest:
+    """A run that is to begin."""
+
+    task: str
+    agent: str = "nfn"
+    preset: str | None = None
+    """a name, or a FILE.json; None: the task's default"""
+    learner: str | None = None
+    """None: the preset's own"""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """further fields of the configuration, by name, as text"""
+    runs: str = "runs"
+    device: str = "cpu"
+
+
+def configuration(request: TrainRequest, *, also_known: Sequence[str] = ()) -> RunConfig:
+    """The whole configuration of a request; `also_known` are words that a mistyped field may have meant."""
+    task = find_task(request.task)
+    name = request.preset or task.presets[0]
+    if name.endswith(".json"):
+        if request.learner is not None:
+            raise ConfigError(f"{name} says how to learn; leave --learner out")
+        base = load_preset(name, task, request.agent)
+    else:
+        base = task.preset(name, request.agent, request.learner)
+    return changed_by_text(base, request.fields, also_known=also_known)
+
+
+def changed_by_text(
+    base: RunConfig, texts: Mapping[str, str], *, also_known: Sequence[str] = ()
+) -> RunConfig:
+    """A configuration with fields changed that are given as text."""
+    kinds = [
+        name for name in ("encoder", "consequent") if name in texts
+    ]  # first: they decide which fields there are
+    config: RunConfig = with_values(base, {name: texts[name] for name in kinds})
+    types = {option.name: option.type for option in options(config)}
+    changed: RunConfig = with_values(config, parsed_fields(texts, types, also_known=also_known))
+    return changed
+
+
+def parsed_fields(
+    texts: Mapping[str, str], types: Mapping[str, Any], *, also_known: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Values of fields that are given as text, by their declared types; an unknown one may have meant another word."""
+    for name in texts:
+        near = get_close_matches(name, also_known, n=1, cutoff=0.75)
+        if name not in types and near:
+            raise ConfigError(f"unknown option '--{name}'; did you mean '--{near[0]}'?")
+    return {name: parse(name, types.get(name, str), text) for name, text in texts.items()}
+
+
+def begin_run(config: RunConfig, *, runs: str = "runs", device: str = "cpu") -> Trial:
+    """A new run in a folder of its own; a run that cannot begin leaves none behind."""
+    where = usable_device(device)
+    folder = RunFolder.create(runs, config)
+    try:
+        return Trial(config, folder, device=where)
+    except BaseException:
+        shutil.rmtree(folder.path)  # a run that never began must not take the name of the next
+        raise
+
+
+def resume_run(run: str, *, epochs: int | None = None, device: str = "cpu") -> tuple[Trial, int]:
+    """A run that goes on, with the step that it goes on after; `epochs` lets a finished one go on for longer."""
+    where = usable_device(device)
+    folder = RunFolder.open(run)
+    if epochs is not None:
+        with folder.lock():
+            folder.extend(epochs)
+    trial = Trial(folder.config(), folder, device=where)
+    try:
+        return trial, trial.resume()
+    except BaseException:
+        trial.__exit__(None, None, None)
+        raise
