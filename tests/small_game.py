@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neuroplastic import catalog
 from neuroplastic.errors import ConfigError, at_least
+from neuroplastic.experiment.configuration import RunConfig
 from neuroplastic.experiment.protocols import Score
+from neuroplastic.gym.presets import preset
 from neuroplastic.learn.seeding import Stream, episode_seed
 from neuroplastic.network.observation import Observation
 
@@ -143,19 +145,17 @@ class Corridor(SmallGame):
         return picture
 
 
-class _WithoutPresets:
-    """Neither game brings configurations."""
+class _WithPresets:
+    """Both games bring the configurations of small Gymnasium environments."""
 
-    presets: ClassVar[tuple[str, ...]] = ()
+    presets: ClassVar[tuple[str, ...]] = ("standard",)
 
-    def preset(self, name: str, agent: str, learner: str | None = None) -> NoReturn:
-        raise ConfigError(
-            f"{type(self).__name__} brings no presets, got {name!r}; give a whole configuration"
-        )
+    def preset(self, name: str, agent: str, learner: str | None = None) -> RunConfig:
+        return preset(name, self, agent, learner)
 
 
 @dataclass(frozen=True)
-class CatchTask(_WithoutPresets):
+class CatchTask(_WithPresets):
     """`Catch` in pictures (side, side, 3)."""
 
     side: int = 12
@@ -182,7 +182,7 @@ class CatchTask(_WithoutPresets):
 
 
 @dataclass(frozen=True)
-class CorridorTask(_WithoutPresets):
+class CorridorTask(_WithPresets):
     """`Corridor` in three attributes; the last, how bright it is, does not matter."""
 
     cells: int = 5
@@ -210,3 +210,8 @@ class CorridorTask(_WithoutPresets):
 
 catalog.register("task", "catch", CatchTask)
 catalog.register("task", "corridor", CorridorTask)
+
+
+def find(name: str) -> CatchTask | CorridorTask | None:
+    """The games by the names `tests.small_game:catch` and `tests.small_game:corridor`."""
+    return {f"{__name__}:{task.key}": task for task in (CatchTask(), CorridorTask())}.get(name)

@@ -14,17 +14,17 @@ from .protocols import Task
 def find_task(name: str | Task) -> Task:
     """The task of that name; an unknown one is a ConfigError that suggests the nearest. A task is handed back.
 
-    Each kind of task in the catalogue is asked, in its order: the module of its class has `find(name)`, which gives a
-    task or None, and may have `suggestions()`. Of a name `module:rest` the module is imported first, for it may
+    Each kind of task in the catalogue is asked, those that were registered first: the module of its class may have
+    `find(name)`, which gives a task or None, and `suggestions()`. Of a name `module:rest` the module is imported first, for it may
     register a kind of its own.
     """
     if not isinstance(name, str):
         return name
     if ":" in name:
         _imported(name.partition(":")[0], name)
-    homes = list(map(_home, catalog.names("task")))
+    homes = list(map(_home, reversed(catalog.names("task"))))
     for home in homes:
-        found: Task | None = home.find(name)
+        found: Task | None = home.find(name) if hasattr(home, "find") else None
         if found is not None:
             return found
     near = [word for home in homes if hasattr(home, "suggestions") for word in home.suggestions()]

@@ -1,10 +1,11 @@
-"""Whole configurations for Gymnasium environments."""
+"""Whole configurations for Gymnasium environments, and whatever else is small."""
 
 from __future__ import annotations
 
 from .. import catalog
 from ..errors import choose
 from ..experiment.configuration import EncoderConfig, HeadConfig, RunConfig, TrialProtocol
+from ..experiment.protocols import Task
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
 from ..learn.dqn.config import QConfig
@@ -13,10 +14,9 @@ from ..network.consequents import Affine
 from ..network.encoders.attributes import AttributeEncoderConfig
 from ..network.encoders.pictures import PictureEncoderConfig
 from ..network.heads import DnnConfig, NfnConfig
-from .task import GymTask
 
 
-def preset(name: str, task: GymTask, agent: str, learner: str | None = None) -> RunConfig:
+def preset(name: str, task: Task, agent: str, learner: str | None = None) -> RunConfig:
     """The preset 'standard' for an agent and a learner (default: 'parallel_q')."""
     choose("preset", name, task.presets)
     choose("agent", agent, catalog.names("head"))
