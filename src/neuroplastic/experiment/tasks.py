@@ -15,8 +15,8 @@ def find_task(name: str | Task) -> Task:
     """The task of that name; an unknown one is a ConfigError that suggests the nearest. A task is handed back.
 
     Each kind of task in the catalogue is asked, those that were registered first: the module of its class may have
-    `find(name)`, which gives a task or None, and `suggestions()`. Of a name `module:rest` the module is imported first, for it may
-    register a kind of its own.
+    `find(name)`, which gives a task or None, and `suggestions()`. Of a name `module:rest` the module is imported first,
+    for it may register a kind of its own.
     """
     if not isinstance(name, str):
         return name
