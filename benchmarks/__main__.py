@@ -12,7 +12,7 @@ import sys
 
 from benchmarks import rule_part
 
-OTHERS = ("doom_environment", "training_step", "explaining", "simplifying", "workers")
+OTHERS = ("doom_environment", "parallel_games", "training_step", "explaining", "simplifying", "workers")
 # Those of the others that can print their table as Markdown.
 MARKDOWN = ("simplifying",)
 

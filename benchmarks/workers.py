@@ -10,7 +10,7 @@ from neuroplastic.experiment.options import with_values
 from neuroplastic.search.objective import Assignment, Outcome
 from neuroplastic.search.storage import open_storage
 from neuroplastic.search.studies import StudySettings, complete, create_study, load_study
-from neuroplastic.search.trial_objective import doom_trial
+from neuroplastic.search.trial_objective import run_trial
 from neuroplastic.search.worker import Job
 from neuroplastic.search.workers import run_workers
 
@@ -22,14 +22,16 @@ PROTOCOL = {"epochs": 2, "steps_per_epoch": 150, "episodes": 5, "picture": "fast
 def one_trial(assignment: Assignment) -> Outcome:
     """A trial of the plain agent on pistol practice, the same for every point of the space."""
     fixed = with_values(preset("tuned", "BP", "dnn"), PROTOCOL)
-    return doom_trial(dataclasses.replace(assignment, config=fixed))
+    return run_trial(dataclasses.replace(assignment, config=fixed))
 
 
 def trials_per_hour(workers: int, trials: int = TRIALS) -> float:
     """From the start of the first trial to the end of the last: the start of Python does not count."""
     with tempfile.TemporaryDirectory() as folder:
         storage = open_storage(f"sqlite:///{folder}/studies.db")
-        create_study(storage, "speed", StudySettings("BP", "dnn", objective="benchmarks.workers:one_trial"))
+        create_study(
+            storage, "speed", StudySettings.asked("BP", "dnn", objective="benchmarks.workers:one_trial")
+        )
         run_workers(Job(f"sqlite:///{folder}/studies.db", "speed", trials, folder), workers)
         made = complete(load_study(storage, "speed"))
     starts = [trial.datetime_start for trial in made if trial.datetime_start]

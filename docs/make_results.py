@@ -13,7 +13,7 @@ from typing import Any
 
 from neuroplastic.doom.presets import PRESETS, preset
 from neuroplastic.doom.scenarios import SCENARIOS
-from neuroplastic.experiment.configuration import leaf_types, leaves, parse, with_values
+from neuroplastic.experiment.options import options, parse, with_values
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
@@ -89,7 +89,7 @@ class Group:
 
 def settings_of(config: Any) -> dict[str, Any]:
     """Every setting of a run but its seed."""
-    return {name: value for name, _, value in leaves(config) if name != "seed"}
+    return {option.name: option.value for option in options(config) if option.name != "seed"}
 
 
 def read_groups() -> Iterator[Group]:
@@ -100,7 +100,7 @@ def read_groups() -> Iterator[Group]:
             groups[trial["scenario"], trial["agent"], trial["values"]].append(trial)
     for (scenario, agent, values), trials in groups.items():
         config = preset("paper", scenario, agent)
-        kinds = leaf_types(config)
+        kinds = {option.name: option.type for option in options(config)}
         pairs = (pair.split("=") for pair in values.split())
         config = with_values(config, {name: parse(name, kinds[name], text) for name, text in pairs})
         yield Group(scenario, agent, settings_of(config), trials)
@@ -110,7 +110,7 @@ def main_table(groups: list[Group]) -> list[str]:
     """A line for every scenario, agent and preset."""
     lines = ["| scenario | agent | preset | seeds | best | last | random play | the paper | aim |"]
     lines.append("|---|---|---|---|---|---|---|---|---|")
-    for name in PRESETS:
+    for name in reversed(PRESETS):
         for group in groups:
             if group.preset == name:
                 game = SCENARIOS[group.scenario]

@@ -4,18 +4,14 @@ Run: `make demo`, or `python examples/pistol_practice.py`. It begins no epoch th
 """
 
 import argparse
-from pathlib import Path
 
 import torch
 
 from neuroplastic import doom
-from neuroplastic.cli.play import load_agent
 from neuroplastic.cli.train import show
 from neuroplastic.doom.presets import preset
-from neuroplastic.experiment.decision import explain_decision
-from neuroplastic.experiment.recording import record_episode
-from neuroplastic.experiment.run_folder import RunFolder
-from neuroplastic.experiment.trial import Trial
+from neuroplastic.usecases.runs import record_run
+from neuroplastic.usecases.training import begin_run
 
 SECONDS = 270
 
@@ -30,18 +26,17 @@ def main() -> None:
     chosen = options.parse_args()
 
     config = preset("tuned", "BP", "nfn", seed=0)
-    folder = RunFolder.create(chosen.runs, config)
-    planned = config.protocol.epochs * config.protocol.steps_per_epoch
-    print(f"Pistol practice: shoot the monster, soon and with few shots. Run folder: {folder.path}")
-    print(f"Training for as many of the protocol's {planned} steps as fit into {chosen.seconds:.0f} s.")
-    with Trial(config, folder) as trial:
+    planned = config.protocol.steps
+    with begin_run(config, runs=chosen.runs) as trial:
+        folder = trial.folder
+        print(f"Pistol practice: shoot the monster, soon and with few shots. Run folder: {folder.path}")
+        print(f"Training for as many of the protocol's {planned} steps as fit into {chosen.seconds:.0f} s.")
         summary = show(trial, seconds=chosen.seconds)
         steps = trial.trainer.steps
-    assert summary is not None
     print(f"\n{steps} of {planned} steps done; to do the rest: {folder.how_to_resume()}")
 
     game = doom.scenario("BP")
-    random = [result.return_ for result in doom.random_play("BP", 25, frame_skip=config.protocol.frame_skip)]
+    random = [result.return_ for result in doom.random_play("BP", 25, frame_skip=config.task.frame_skip)]
     print(
         f"score of the best epoch, mean of 25 greedy episodes: {summary.best.mean:.1f} (sd {summary.best.sd:.1f})"
     )
@@ -51,11 +46,9 @@ def main() -> None:
     )
     print(f"fuzzy sets born: {summary.last.born}; rules firing per picture: {summary.last.rules_firing:.1f}")
 
-    config, network = load_agent(folder, "best")
-    film = Path(folder.path) / "episode-0.mp4"
-    episode = record_episode(config, network, film)
-    print(f"\nfilmed {film}: {episode.decisions} decisions, score {episode.score:.0f}")
-    print(explain_decision(config, network, episode.pictures[len(episode.pictures) // 2]))
+    made = record_run(str(folder.path), explain=True)
+    print(f"\nfilmed {made.path}: {made.film.decisions} decisions, score {made.film.score:.0f}")
+    print(made.explained)
 
 
 if __name__ == "__main__":
