@@ -186,6 +186,7 @@ class NeuroFuzzyNetwork(nn.Module):
     def _refreeze(self) -> None:
         wish = self.antecedent.wish
         self.antecedent.frozen = Frozen(self, wish) if any(wish) else None
+        self.antecedent.settled.forget()
 
     @untraced
     def _restore(self) -> None:
@@ -194,6 +195,7 @@ class NeuroFuzzyNetwork(nn.Module):
             self.antecedent.frozen.restore(self)
 
     def _apply(self, fn: Any, recurse: bool = True) -> NeuroFuzzyNetwork:
+        self.antecedent.settled.forget()  # it would hold on to memory that is given up
         with keeping():
             super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
@@ -247,6 +249,7 @@ class NeuroFuzzyNetwork(nn.Module):
     def logits(self) -> nn.Parameter:
         """The relaxed choice of premises, (T, D, U)."""
         self._restore()
+        self.antecedent.settled.doubt()  # whoever asks may write
         return self.antecedent.logits
 
     @property
