@@ -444,6 +444,7 @@ def test_advice_says_what_the_figures_mean_and_what_to_do(change, collapsed, wor
     assert words in found.advice
     assert found.advice.startswith(found.verdict)
     lines = str(found).splitlines()
-    assert lines[0] == f"Do the rules decide? On {found.rows} rows:"
+    what = "observations" if found.source == "agent" else "rows"
+    assert lines[0] == f"Do the rules decide? On {found.rows} {what}:"
     assert " ".join(lines[7:]) == found.advice
     assert max(map(len, lines)) <= 110

@@ -121,7 +121,8 @@ class Diagnosis:
     def __str__(self) -> str:
         figures = [f"{name:<20}{words}" for name, words in self.lines()]
         advice = textwrap.wrap(self.advice, WIDTH)
-        return "\n".join([f"Do the rules decide? On {self.rows} rows:", *figures, *advice])
+        what = "observations" if self.source == "agent" else "rows"
+        return "\n".join([f"Do the rules decide? On {self.rows} {what}:", *figures, *advice])
 
 
 def _percent(share: float) -> str:
