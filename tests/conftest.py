@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
+
+from tests.commands import Commands
 
 torch.set_num_threads(1)
 # A shell has its background jobs ignore Ctrl-C, and so would every process that these tests start and interrupt.
@@ -52,3 +55,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group(group_of(item)))
     rank = {group: place for place, group in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(group_of(item), len(rank)))
+
+
+@pytest.fixture(scope="session")
+def command_server():
+    server = Commands()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def command(command_server, tmp_path):
+    """Runs a command in a process and a folder of its own."""
+    return partial(command_server, folder=tmp_path)

@@ -16,7 +16,6 @@ PAGE = HOW_TO / "from_a_csv_file.md"
 SHOWN = {
     "concepts/decisions": 0,
     "concepts/neuroplasticity": 1,
-    "diagnosis": 2,
     "how_to/analysis": 1,
     "how_to/pytorch": 2,
     "how_to/simplification": 0,
@@ -26,7 +25,7 @@ SHOWN = {
     "reference/files": 1,
     "reference/network": 10,
     "reference/rules": 8,
-    "reference/understanding": 13,
+    "reference/understanding": 11,
 }
 RUN_ELSEWHERE = {
     "how_to/explanations",

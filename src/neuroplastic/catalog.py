@@ -1,7 +1,9 @@
 """What there is, by name: tasks, learners, encoders, heads and consequents, and where each is defined.
 
 A table of addresses, so that a name can be checked and listed where what it stands for cannot be imported, and so that
-the floors below know nothing of those above. To add a kind is to add a line here; who cannot, calls `register`.
+the floors below know nothing of those above. To add a kind is to add a line here; who cannot, calls `register` in a
+module of their own and has it imported. Only a person names such a module, never a file: what a stranger's run or study
+says does not decide what code is executed.
 """
 
 from __future__ import annotations
@@ -29,6 +31,12 @@ KINDS: dict[str, dict[str, str | type]] = {
 }
 """By group and name. An address is `module:class` inside this package."""
 
+_OWN: list[str] = []
+
+
+class UnknownKindError(ConfigError):
+    """A name that no kind of its group has: mistyped, or of a module that was not imported."""
+
 
 def names(group: str) -> tuple[str, ...]:
     """The names of a group's kinds."""
@@ -36,8 +44,11 @@ def names(group: str) -> tuple[str, ...]:
 
 
 def kind(group: str, name: object) -> type[Any]:
-    """The class of that name; an unknown one is a ConfigError that suggests the nearest."""
-    found = KINDS[group][choose(group, name, KINDS[group])]
+    """The class of that name; an unknown one is an UnknownKindError that suggests the nearest."""
+    try:
+        found = KINDS[group][choose(group, name, KINDS[group])]
+    except ConfigError as error:
+        raise UnknownKindError(str(error)) from None
     if isinstance(found, str):
         module, _, attribute = found.partition(":")
         found = getattr(import_module(f".{module}", __package__), attribute)
@@ -66,3 +77,18 @@ def register(group: str, name: str, cls: type[Any]) -> None:
     if KINDS[group].get(name, cls) is not cls:
         raise ConfigError(f"there is a {group} of the name {name!r} already; choose another name")
     KINDS[group][name] = cls
+
+
+def import_own(module: str) -> None:
+    """Import a module that registers kinds, or environments of Gymnasium; worker processes will import it, too."""
+    try:
+        import_module(module)
+    except (ImportError, ValueError) as error:
+        raise ConfigError(f"the module {module!r:.80} cannot be imported: {error}") from error
+    if module not in _OWN:
+        _OWN.append(module)
+
+
+def own_modules() -> tuple[str, ...]:
+    """The modules that `import_own` was called for."""
+    return tuple(_OWN)

@@ -101,10 +101,10 @@ def test_a_second_writer_is_refused_by_name_and_the_first_goes_on(run):
 
 
 def test_a_run_can_be_made_longer_but_not_shorter_than_it_is(run):
-    run.extend(20)
+    run.write_config(run.extended(20))
     assert run.config().protocol.epochs == 20
     with pytest.raises(RunError, match="has made 1 epochs already; it cannot end after 0"):
-        run.extend(0)
+        run.extended(0)
 
 
 @pytest.mark.parametrize("name", ["x/../../../escaped/pwn", "a\0b", "", ".", "..", "-x", "a/b", "x" * 200])

@@ -154,6 +154,18 @@ def of_field(configuration: type, name: str) -> dict[str, Any]:
     return shown
 
 
+def add_import(command: argparse.ArgumentParser) -> None:
+    """Let a command know tasks and learners of the user's own; `main` imports the modules."""
+    command.add_argument(
+        "--import",
+        dest="modules",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import a module of your own first, which registers tasks or environments (repeatable)",
+    )
+
+
 def need_file(path: str) -> None:
     """Raise an InputError unless there is a file to read: before anything heavy is imported."""
     if not Path(path).is_file():

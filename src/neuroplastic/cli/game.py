@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..errors import MissingPackageError
-from .arguments import installed, late, positive, whole
+from .arguments import add_import, installed, late, positive, whole
 
 PACKAGES = ("gymnasium",)
 
@@ -22,6 +22,7 @@ def add_to(commands: Any) -> None:
     evaluate = commands.add_parser("evaluate", help=f"play greedy episodes with a run's network{here}")
     record = commands.add_parser("record", help=f"film one episode as an mp4{here}")
     for command in (evaluate, record):
+        add_import(command)
         command.add_argument("folder", metavar="RUN", help="a run folder, or its name under runs/")
         command.add_argument(
             "--which", choices=("best", "last"), default="best", help="epoch (default: best)"
@@ -65,6 +66,7 @@ def _add_train(commands: Any, here: str) -> None:
     command.add_argument(
         "--resume", metavar="RUN", help="go on with a run; with --epochs N also after its end, up to N epochs"
     )
+    add_import(command)
     command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     command.add_argument(
         "--threads", type=whole(0), default=0, help="threads of PyTorch (default: all cores)"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import warnings
 from collections.abc import Sequence
 
-from .. import __version__
+from .. import __version__, catalog
 from ..errors import NeuroplasticError
 from . import game, report, rules, study, table
 from .arguments import Arguments
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.fields = rest
         else:
             options.parser.check_unknown(rest)
+        _import_own(options)
         code: int = options.run(options)
         sys.stdout.flush()
     except NeuroplasticError as error:
@@ -66,6 +68,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _complain("stopped", 130)
     return code
+
+
+def _import_own(options: argparse.Namespace) -> None:
+    """Import the user's own modules, from the present folder too: a command's path does not lead there by itself."""
+    named: list[str] = getattr(options, "modules", [])
+    here = os.getcwd()
+    if here not in sys.path and (named or ":" in (getattr(options, "task", None) or "")):
+        sys.path.append(here)  # at the end: nothing in it hides an installed package
+    for module in named:
+        catalog.import_own(module)
 
 
 def _nobody_reads() -> bool:

@@ -10,7 +10,7 @@ from ..errors import ConfigError, choose
 from ..usecases.opening import RUN, OpenedEstimator, OpenedRun, OpenedTable, kind_of, open_anything
 from ..usecases.requests import EPOCHS, HEADS, PICTURES, RULE_FILES
 from ..whole_files import write_whole
-from .arguments import need_file, new_file, whole
+from .arguments import add_import, need_file, new_file, whole
 
 if TYPE_CHECKING:
     from ..usecases.explaining import ExplainedDecision, ExplainedRow
@@ -34,6 +34,7 @@ def add_to(commands: Any) -> None:
             "source", metavar="MODEL_OR_RUN", help="a folder made by fit, a run, or a saved network"
         )
         command.add_argument("--which", choices=EPOCHS, help="epoch of a run (default: best)")
+        add_import(command)
     rules.add_argument("--out", metavar="FILE", help="write here instead of printing")
     rules.add_argument(
         "--exact", action="store_true", help="all premises and digits, so that they can be read back"

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingPackageError
-from .arguments import installed, whole
+from .arguments import add_import, installed, whole
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -28,6 +28,7 @@ def add_to(commands: Any) -> None:
         command.add_argument("name", metavar="STUDY", help="name of the study, such as BP-dnn")
     export.add_argument("--preset", metavar="FILE.json", help="for `neuroplastic train --preset FILE.json`")
     export.add_argument("--csv", metavar="FILE.csv", help="a row per finished trial")
+    add_import(export)
     export.add_argument("--trial", type=whole(0), help="which trial becomes the preset (default: the best)")
     for command, action in ((status, run_status), (best, run_best), (export, run_export)):
         _add_storage(command)
@@ -85,6 +86,7 @@ def _add_run(actions: Any) -> None:
         help="nfn: take frame skip, batch, memory and discount from the best trial of this study, or of the "
         "paper with 'paper' (default: TASK-dnn of the same storage)",
     )
+    add_import(run)
     run.add_argument("--runs", default="runs/studies", metavar="FOLDER", help="where trials keep checkpoints")
     run.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     run.add_argument("--threads", type=whole(1), default=1, help="threads of each worker (default: 1)")

@@ -18,12 +18,16 @@ from safetensors.torch import save as as_bytes
 from torch import nn
 
 from .. import safe_json
+from ..catalog import UnknownKindError
+from ..decoding import decoded
 from ..errors import ConfigError, NeuroplasticError
 from ..learn.checkpoint import CheckpointStore
 from ..locks import FileLock, HeldError
 from ..whole_files import write_whole
 from .agent import neuro_fuzzy_parts
-from .configuration import RunConfig, as_json, from_json
+from .configuration import RunConfig, TrialProtocol, as_json, from_json
+from .earlier import upgraded
+from .tasks import modules_of
 
 
 class RunError(NeuroplasticError):
@@ -46,16 +50,16 @@ class EpochMetrics:
     born: int
     rules_firing: float | None
     figures: Mapping[str, float] = field(default_factory=dict)
-    """further ones by name: what the learner tells of itself, its exploration rate, say, and how rules carry"""
+    """what the learner tells of itself, by name: its exploration rate, say"""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> EpochMetrics:
-        """From names and values; a name that is no field is a figure."""
+        """From names and values; a name that is no field is a figure of the learner."""
         figures = {**row.get("figures", {}), **{name: row[name] for name in row if name not in _OWN}}
         return cls(**{**{name: row[name] for name in row if name in _OWN}, "figures": figures})
 
     def row(self) -> dict[str, Any]:
-        """Names and values in the order of metrics.csv: the further figures after the loss."""
+        """Names and values in the order of metrics.csv: the learner's figures after the loss."""
         row = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "figures"}
         names = list(row)
         place = names.index("loss") + 1
@@ -89,7 +93,7 @@ class RunFolder:
             except FileExistsError:
                 continue
             folder = cls(path)
-            write_whole(path / "config.json", json.dumps(as_json(config), indent=1).encode())
+            folder.write_config(config)
             return folder
         raise RunError(f"{Path(parent) / name} and 9,999 variations of it exist already")
 
@@ -106,13 +110,23 @@ class RunFolder:
         with _reading(self.path / "config.json"):
             return from_json(safe_json.read(self.path / "config.json"))
 
-    def extend(self, epochs: int) -> None:
-        """Let the run have so many epochs; not fewer than it has made."""
+    def protocol(self) -> TrialProtocol:
+        """The run's protocol, which can be told of a task that is not known here, too."""
+        with _reading(self.path / "config.json"):
+            saved = upgraded(safe_json.read(self.path / "config.json"))
+            protocol: TrialProtocol = decoded(TrialProtocol, saved["protocol"], "protocol")
+            return protocol
+
+    def extended(self, epochs: int) -> RunConfig:
+        """The run's configuration with so many epochs; not fewer than it has made."""
         made, config = len(self.metrics()), self.config()
         if epochs < made:
             raise RunError(f"{self.path} has made {made} epochs already; it cannot end after {epochs}")
-        longer = replace(config, protocol=replace(config.protocol, epochs=epochs))
-        write_whole(self.path / "config.json", json.dumps(as_json(longer), indent=1).encode())
+        return replace(config, protocol=replace(config.protocol, epochs=epochs))
+
+    def write_config(self, config: RunConfig) -> None:
+        """Replace config.json."""
+        write_whole(self.path / "config.json", json.dumps(as_json(config), indent=1).encode())
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -212,7 +226,8 @@ class RunFolder:
 
     def how_to_resume(self) -> str:
         """The command that goes on with this run."""
-        return f"neuroplastic train --resume {self.path}"
+        modules = "".join(f" --import {module}" for module in modules_of(self.config().task))
+        return f"neuroplastic train --resume {self.path}{modules}"
 
 
 @contextmanager
@@ -220,6 +235,10 @@ def _reading(path: Path) -> Iterator[None]:
     """Say of which file what is read is not what this package wrote; RuntimeError is load_state_dict's."""
     try:
         yield
+    except UnknownKindError as error:
+        raise RunError(
+            f"{path}: {_short(str(error))}; if a module of your own registers it, add --import MODULE"
+        ) from error
     except (ConfigError, KeyError, TypeError, ValueError, RuntimeError, csv.Error, SafetensorError) as error:
         raise RunError(
             f"{path} is damaged or of another version ({_short(str(error))}); restore it, or begin the run anew"

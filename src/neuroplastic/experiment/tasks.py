@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from types import ModuleType
 
@@ -16,12 +15,19 @@ def find_task(name: str | Task) -> Task:
 
     Each kind of task in the catalogue is asked, those that were registered first: the module of its class may have
     `find(name)`, which gives a task or None, and `suggestions()`. Of a name `module:rest` the module is imported first,
-    for it may register a kind of its own.
+    for it may register a kind of its own: where the name was not given by a person, call `known_task`.
     """
+    if isinstance(name, str) and ":" in name:
+        catalog.import_own(name.partition(":")[0])
+    return known_task(name)
+
+
+def known_task(name: str | Task) -> Task:
+    """The task of a name that a file may hold: a module that it names must have been imported before."""
     if not isinstance(name, str):
         return name
     if ":" in name:
-        _imported(name.partition(":")[0], name)
+        need_imported(name)
     homes = list(map(_home, reversed(catalog.names("task"))))
     for home in homes:
         found: Task | None = home.find(name) if hasattr(home, "find") else None
@@ -30,7 +36,7 @@ def find_task(name: str | Task) -> Task:
     near = [word for home in homes if hasattr(home, "suggestions") for word in home.suggestions()]
     raise ConfigError(
         f"there is no task {name!r:.80}{suggestion(name[:80], near)}; give a DOOM scenario (BP, BR, PP, HTL, DTC, TC, "
-        "GH) or the id of a Gymnasium environment"
+        "GH), the id of a Gymnasium environment, or add --import MODULE for a task of your own"
     )
 
 
@@ -38,8 +44,17 @@ def _home(kind: str) -> ModuleType:
     return sys.modules[catalog.kind("task", kind).__module__]
 
 
-def _imported(module: str, name: str) -> None:
-    try:
-        importlib.import_module(module)
-    except (ImportError, ValueError) as error:
-        raise ConfigError(f"the task {name!r:.80} names a module that cannot be imported: {error}") from error
+def need_imported(name: str) -> None:
+    """Raise a ConfigError unless the module of a name `module:rest` has been imported."""
+    module = name.partition(":")[0]
+    if module not in sys.modules:
+        raise ConfigError(
+            f"the task {name!r:.80} is of a module that was not imported; add --import {module:.80}, if you trust it"
+        )
+
+
+def modules_of(task: Task) -> tuple[str, ...]:
+    """The modules outside this package that have to be imported for the task to be found or played."""
+    home, package = type(task).__module__, __name__.partition(".")[0]
+    inside = home.partition(".")[0] == package or home == "__main__"
+    return tuple(dict.fromkeys((*catalog.own_modules(), *(() if inside else (home,)))))

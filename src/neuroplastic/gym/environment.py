@@ -9,14 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ConfigError
+from ..experiment.tasks import need_imported
 from ..learn.seeding import Stream, episode_seed
 from .task import Spaces, need_gymnasium
 
 
 def _made(environment_id: str, render_mode: str | None) -> Any:
     gymnasium = need_gymnasium()
+    if ":" in environment_id:  # Gymnasium would import the module that an id of a file names
+        need_imported(environment_id)
     try:
         return gymnasium.make(environment_id, render_mode=render_mode)
+    except gymnasium.error.UnregisteredEnv as error:
+        raise ConfigError(
+            f"Gymnasium cannot make {environment_id!r}: {error}; if a module of your own registers it, add --import "
+            "MODULE"
+        ) from error
     except (gymnasium.error.Error, ImportError) as error:
         raise ConfigError(f"Gymnasium cannot make {environment_id!r}: {error}") from error
 

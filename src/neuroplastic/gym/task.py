@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,8 @@ from .names import ACTIONS, ATTRIBUTES, fitting
 if TYPE_CHECKING:
     from ..experiment.configuration import RunConfig
     from .environment import GymEnvironment
+
+_VERSIONED = re.compile(r"-v\d+$")  # as the ids of environments end
 
 
 @dataclass(frozen=True)
@@ -133,11 +136,14 @@ def find(name: str) -> GymTask | None:
     """The task of an environment's id; None where Gymnasium knows none of that name."""
     try:
         import gymnasium
-    except ImportError:
-        return None
-    if ":" in name:  # `module:id`: the module registers it when it is imported, which making it does
-        return GymTask(name)
-    return GymTask(name) if name in gymnasium.registry else None
+    except ImportError as error:
+        if _VERSIONED.search(name) is None:
+            return None
+        raise MissingPackageError(
+            f"the task {name!r:.80} needs Gymnasium: pip install 'neuroplastic[gym]'"
+        ) from error
+    # Of `module:id` the module has been imported, and registered it.
+    return GymTask(name) if name.rpartition(":")[2] in gymnasium.registry else None
 
 
 def suggestions() -> list[str]:

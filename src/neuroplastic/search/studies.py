@@ -16,7 +16,7 @@ from ..errors import NeuroplasticError, at_least, choose
 from ..experiment.configuration import RunConfig, TrialProtocol
 from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
-from ..experiment.tasks import find_task
+from ..experiment.tasks import find_task, known_task
 from .objective import current_address
 from .space import SPACES, Space, at_point
 
@@ -110,7 +110,7 @@ class StudySettings:
 
     def base(self, seed: int) -> RunConfig:
         """The configuration that all trials share, with a trial's seed."""
-        base = find_task(self.task).preset(self.preset, self.agent, self.learner)
+        base = known_task(self.task).preset(self.preset, self.agent, self.learner)
         base = dataclasses.replace(base, preset=f"{self.preset}-search")
         values = {name: getattr(self, name) for name in _PROTOCOL} | {"seed": seed}
         changed: RunConfig = with_values(base, {**values, **self.fields})

@@ -23,6 +23,7 @@ import torch
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
+from .. import catalog
 from ..errors import NeuroplasticError
 from .liveness import worker_name
 from .objective import Assignment, Outcome, TrialStopped, find_objective
@@ -55,6 +56,8 @@ class Job:
     """Seconds without a sign of life after which a worker that cannot be looked at counts as dead."""
     witness: str = ""
     """A file that gets a line `slot attempt number` once a trial is safely stored; empty for none."""
+    modules: tuple[str, ...] = ()
+    """Modules outside this package that tasks and learners are registered in."""
 
     def folder(self, slot: int) -> Path:
         """Where the trials of a slot keep what they need to go on."""
@@ -245,6 +248,8 @@ def run_worker(job: Job, token: str, stop: threading.Event, node: str = "") -> N
     for variable in THREAD_VARIABLES:
         os.environ[variable] = str(job.threads)
     torch.set_num_threads(job.threads)
+    for module in job.modules:
+        catalog.import_own(module)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     Worker(job, token, stop, node).run()
 

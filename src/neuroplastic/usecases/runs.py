@@ -108,10 +108,10 @@ def list_runs(parent: str) -> list[ListedRun]:
     found = []
     for folder in run_folders(parent):
         try:
-            metrics, config = folder.metrics(), folder.config()
+            metrics, protocol = folder.metrics(), folder.protocol()
         except (RunError, OSError) as error:
             found.append(ListedRun(folder.path.name, problem=str(error)))
             continue
         summary = summarise(metrics) if metrics else None
-        found.append(ListedRun(folder.path.name, len(metrics), config.protocol.epochs, summary))
+        found.append(ListedRun(folder.path.name, len(metrics), protocol.epochs, summary))
     return found

@@ -12,7 +12,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from ..errors import ConfigError
 from ..experiment.options import options
-from ..experiment.tasks import find_task
+from ..experiment.tasks import find_task, modules_of
 from ..search.best import best_of, best_trial, near_ties
 from ..search.export import export_preset, export_table, write_new
 from ..search.slots import Slots
@@ -93,7 +93,8 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
         usable_device(request.device)
     settings = _settings(request, also_known)
     storage = open_storage(request.storage)
-    name = request.name or f"{find_task(request.task).key}-{request.agent}"
+    task = find_task(request.task)
+    name = request.name or f"{task.key}-{request.agent}"
     if request.agent == "nfn":
         settings = _with_inherited(settings, request, storage, name)
     settings = create_study(storage, name, settings)
@@ -105,6 +106,7 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
         device=request.device,
         threads=request.threads,
         retries=request.retries,
+        modules=modules_of(task),
     )
     return PreparedStudy(name, settings, job, request)
 

@@ -86,12 +86,13 @@ def resume_run(run: str, *, epochs: int | None = None, device: str = "cpu") -> t
     """A run that goes on, with the step that it goes on after; `epochs` lets a finished one go on for longer."""
     where = usable_device(device)
     folder = RunFolder.open(run)
-    if epochs is not None:
-        with folder.lock():
-            folder.extend(epochs)
-    trial = Trial(folder.config(), folder, device=where)
+    config = folder.config() if epochs is None else folder.extended(epochs)
+    trial = Trial(config, folder, device=where)
     try:
-        return trial, trial.resume()
+        step = trial.resume()
+        if epochs is not None:  # only now is it known that the run can go on
+            folder.write_config(config)
+        return trial, step
     except BaseException:
         trial.__exit__(None, None, None)
         raise

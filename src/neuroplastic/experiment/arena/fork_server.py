@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
 from typing import Any
 
+from ... import catalog
 from ..protocols import Task
 from .board import Board
 from .players import Lineup
@@ -33,6 +34,8 @@ class Setup:
     seed: int
     games: int
     """of the whole arena"""
+    modules: tuple[str, ...]
+    """what the program imported of its own: Gymnasium may know the task's environment by one of them alone"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ def _obey(control: Connection[Any, Any], file: int, program: int) -> None:
     received = control.recv_bytes()
     try:
         setup: Setup = pickle.loads(received)
+        for module in setup.modules:
+            catalog.import_own(module)
     except Exception as error:
         control.send(f"{type(error).__name__}: {error}")
         return

@@ -25,6 +25,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import send_handle
 from typing import Any
 
+from ... import catalog
 from ...errors import ConfigError
 from ..protocols import Task
 from .board import Board, shared_file
@@ -50,7 +51,7 @@ class Forking:
     def __init__(self, task: Task, *, games: int, seed: int) -> None:
         self.task = task
         try:
-            self._setup = pickle.dumps(Setup(task, seed, games))
+            self._setup = pickle.dumps(Setup(task, seed, games, catalog.own_modules()))
         except Exception as error:
             raise ConfigError(
                 f"a task that worker processes play must be picklable, and {task.key} is not ({error}); "
