@@ -89,7 +89,8 @@ def learning_speed(workers: int, agent: str, device: str) -> float:
     """Decisions per second of acting and learning in such an arena."""
     config = preset("tuned", SCENARIO, agent, "parallel_q")
     streams = RandomStreams(0)
-    setting = Setting(len(config.task.actions), streams, 10**6, torch.device(device))
+    task = config.task
+    setting = Setting(len(task.actions), streams, 10**6, torch.device(device), task.mirrored_actions)
     learner = config.learner.build(build_agent(config), setting)
     with Arena(config.task, games=learner.games, processes=workers) as arena:
         trainer = Trainer(arena, learner)

@@ -45,6 +45,7 @@ def main() -> None:
         f"the paper's best trial of 720:                       {game.paper_nfn.mean} (sd {game.paper_nfn.sd})"
     )
     print(f"fuzzy sets born: {summary.last.born}; rules firing per picture: {summary.last.rules_firing:.1f}")
+    print(f"\n{trial.diagnose()}")
 
     made = record_run(str(folder.path), explain=True)
     print(f"\nfilmed {made.path}: {made.film.decisions} decisions, score {made.film.score:.0f}")

@@ -16,6 +16,7 @@ PAGE = HOW_TO / "from_a_csv_file.md"
 SHOWN = {
     "concepts/decisions": 0,
     "concepts/neuroplasticity": 1,
+    "diagnosis": 2,
     "how_to/analysis": 1,
     "how_to/pytorch": 2,
     "how_to/simplification": 0,
@@ -25,7 +26,7 @@ SHOWN = {
     "reference/files": 1,
     "reference/network": 10,
     "reference/rules": 8,
-    "reference/understanding": 11,
+    "reference/understanding": 13,
 }
 RUN_ELSEWHERE = {
     "how_to/explanations",

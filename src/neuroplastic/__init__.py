@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .network.nfn import NeuroFuzzyNetwork
     from .network.storage import StorageError, load, save
     from .rules.building import network_of
+    from .rules.diagnosing import diagnose
+    from .rules.diagnosis import Diagnosis
     from .rules.explanations.explaining import Explainer, explain
     from .rules.explanations.explanation import Explanation
     from .rules.json_form import RuleJSONError
@@ -50,6 +52,7 @@ __all__ = [
     "CapacityWarning",
     "ConfigError",
     "Constant",
+    "Diagnosis",
     "Explainer",
     "Explanation",
     "Firing",
@@ -76,6 +79,7 @@ __all__ = [
     "StorageError",
     "Term",
     "Variable",
+    "diagnose",
     "explain",
     "export",
     "from_rules",
@@ -103,6 +107,8 @@ _HOMES = {
     "network.nfn": "NeuroFuzzyNetwork",
     "network.storage": "StorageError load save",
     "rules.building": "network_of",
+    "rules.diagnosing": "diagnose",
+    "rules.diagnosis": "Diagnosis",
     "rules.explanations.explaining": "Explainer explain",
     "rules.explanations.explanation": "Explanation",
     "rules.json_form": "RuleJSONError",

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from neuroplastic.doom.presets import preset
-from neuroplastic.experiment.agent import build_agent, neuro_fuzzy_parts, rules_firing
+from neuroplastic.experiment.agent import build_agent, diagnosis_of, neuro_fuzzy_parts, rules_firing
 from neuroplastic.experiment.decision import explain_decision
 from neuroplastic.experiment.options import with_values
 from neuroplastic.experiment.run_folder import EpochMetrics
@@ -29,6 +29,17 @@ def test_rules_firing_counts_rules_and_is_none_for_a_plain_agent():
     with torch.no_grad():
         assert 1 <= rules_firing(fuzzy, pictures) <= 9
         assert rules_firing(build_agent(preset("tuned", "TC", "dnn")).eval(), pictures) is None
+
+
+@pytest.mark.parametrize("levels", [(), (6,)])
+def test_the_rules_of_the_advantage_head_are_diagnosed_and_a_plain_agent_has_none(levels):
+    pictures = torch.randint(0, 255, (3, 84, 84, 3), dtype=torch.uint8)
+    fuzzy = build_agent(with_values(preset("tuned", "TC", "nfn"), {"rules": 9, "levels": levels})).eval()
+    found = diagnosis_of(fuzzy, pictures)
+    assert (found.rows, found.rules, found.attributes) == (3, 9, levels[0] if levels else 1600)
+    assert (found.decision, found.source) == ("class", "agent")
+    assert diagnosis_of(build_agent(preset("tuned", "TC", "dnn")).eval(), pictures) is None
+    assert diagnosis_of(torch.nn.Linear(3, 2), pictures) is None
 
 
 def test_a_decision_is_explained_by_the_rules_that_fired():

@@ -116,11 +116,7 @@ def test_it_has_all_that_the_protocol_asks_for(name):
         asked = getattr(Learner, member)
         if inspect.isfunction(asked):
             arguments = list(inspect.signature(asked).parameters)[1:]
-            has = inspect.signature(getattr(learner, member)).parameters
-            assert list(has)[: len(arguments)] == arguments, member
-            assert all(
-                has[more].default is not inspect.Parameter.empty for more in set(has) - set(arguments)
-            ), member
+            assert list(inspect.signature(getattr(learner, member)).parameters) == arguments, member
     assert learner.games >= 1
     assert isinstance(learner.network, nn.Module)
     assert isinstance(learner.actor, nn.Module)

@@ -134,7 +134,7 @@ def test_folded_weights_follow_the_type_and_stay_out_of_copies():
     encoder = trained_encoder()
     evaluated(encoder, pictures())
     copied = copy.deepcopy(encoder)
-    assert copied._folded == []
+    assert copied.settled._kept is None
     assert torch.equal(evaluated(copied, pictures()), evaluated(encoder, pictures()))
     assert evaluated(encoder.double(), pictures()).dtype == torch.float64
 

@@ -34,6 +34,7 @@ NEED_A_NETWORK = {
 }
 TAKE_IT = {
     "explain": lambda model: npl.explain(model, X),
+    "diagnose": lambda model: npl.diagnose(model, X),
     "to_fml": to_fml,
     "to_fcl": to_fcl,
     "to_fis": to_fis,

@@ -49,6 +49,9 @@ def run(options: argparse.Namespace) -> int:
             print(f"\nstopped after step {trial.trainer.steps}; go on with: {trial.folder.how_to_resume()}")
             return 130
     report(trial.config, summary)
+    diagnosis = trial.diagnose()
+    if diagnosis is not None:
+        print(f"After epoch {summary.last.epoch}, on observations of training: {diagnosis}")
     if len(trial.metrics) < trial.config.protocol.epochs:
         print(f"time is up after epoch {len(trial.metrics)}; go on with: {trial.folder.how_to_resume()}")
     return 0
@@ -154,6 +157,8 @@ def _figures(config: RunConfig, told: Told) -> str:
 
 def _epoch_line(m: EpochMetrics) -> str:
     grown = f", {m.born} sets born, {m.rules_firing:.1f} rules firing" if m.rules_firing is not None else ""
+    if "carry" in m.figures:
+        grown += f", {m.figures['leading_rules']:.1f} leading, carry {m.figures['carry']:.2f}"
     return f"epoch {m.epoch:2}: {m.mean:.2f} +- {m.sd:.2f} over the episodes ({m.least:.4g} to {m.most:.4g}){grown}"
 
 

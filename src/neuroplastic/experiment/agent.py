@@ -1,4 +1,4 @@
-"""Builds the agent that a configuration describes: an encoder with plain or neuro-fuzzy dueling heads."""
+"""The agent of a configuration, an encoder with plain or neuro-fuzzy dueling heads: built, and looked at."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ..learn.experience import Observations
 from ..network.dueling import DuelingNetwork
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
+from ..rules.diagnosing import diagnose
+from ..rules.diagnosis import Diagnosis
 from .configuration import RunConfig
 
 
@@ -47,3 +49,11 @@ def rules_firing(network: DuelingNetwork, observations: Tensor) -> float | None:
     features = network.encoder(observations)
     counts = [(part.firing(features) > 0).sum(dim=1).float().mean() for part in parts]
     return float(sum(counts) / len(counts))
+
+
+def diagnosis_of(network: nn.Module, observations: Tensor | Observations) -> Diagnosis | None:
+    """Whether the rules of an agent decide on observations (B, *shape); None for an agent without rules."""
+    if not isinstance(network, DuelingNetwork):
+        return None
+    fuzzy = isinstance(network.advantage, Hierarchy | NeuroFuzzyNetwork)
+    return diagnose(network, observations) if fuzzy else None

@@ -50,16 +50,16 @@ class EpochMetrics:
     born: int
     rules_firing: float | None
     figures: Mapping[str, float] = field(default_factory=dict)
-    """what the learner tells of itself, by name: its exploration rate, say"""
+    """further ones by name: what the learner tells of itself, its exploration rate, say, and how rules carry"""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> EpochMetrics:
-        """From names and values; a name that is no field is a figure of the learner."""
+        """From names and values; a name that is no field is a figure."""
         figures = {**row.get("figures", {}), **{name: row[name] for name in row if name not in _OWN}}
         return cls(**{**{name: row[name] for name in row if name in _OWN}, "figures": figures})
 
     def row(self) -> dict[str, Any]:
-        """Names and values in the order of metrics.csv: the learner's figures after the loss."""
+        """Names and values in the order of metrics.csv: the further figures after the loss."""
         row = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "figures"}
         names = list(row)
         place = names.index("loss") + 1

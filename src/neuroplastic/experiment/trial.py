@@ -17,7 +17,8 @@ from ..learn.experience import Setting
 from ..learn.seeding import RandomStreams
 from ..network.dueling import DuelingNetwork
 from ..network.encoders.attributes import AttributeEncoder
-from .agent import build_agent, neuro_fuzzy_parts, rules_firing
+from ..rules.diagnosis import Diagnosis
+from .agent import build_agent, diagnosis_of, neuro_fuzzy_parts, rules_firing
 from .arena import Arena
 from .configuration import RunConfig
 from .figures import slope_of
@@ -31,6 +32,8 @@ EVALUATION_SEED = 0
 SETTLING_STEPS = 2000
 # Observations on which the rules that fire are counted after each epoch.
 LOOKED_AT = 32
+# Observations on which the rules are diagnosed after each epoch, and what is kept of it.
+DIAGNOSED, KEPT_FIGURES = 256, ("leading_rules", "carry", "fit", "rules_per_decision")
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ class Trial:
             sets=sum(int(part.term_mask.sum()) for part in parts),
             born=sum(len(part.births) for part in parts),
             rules_firing=firing,
-            figures=self.learner.figures(),
+            figures={**self.learner.figures(), **self._rule_figures()},
         )
         best_before = max((m.mean for m in self.metrics), default=float("-inf"))
         self.metrics.append(metrics)
@@ -188,6 +191,15 @@ class Trial:
         self.save()
         self.folder.write_metrics(self.metrics)
         on_progress(self._progress())
+
+    def diagnose(self) -> Diagnosis | None:
+        """Whether the rules of the agent that acts decide, on observations of late; None for a plain agent."""
+        seen = self.learner.sample_observations(DIAGNOSED)
+        return None if seen is None else diagnosis_of(self.learner.actor, seen)
+
+    def _rule_figures(self) -> dict[str, float]:
+        diagnosis = self.diagnose()
+        return {} if diagnosis is None else {name: getattr(diagnosis, name) for name in KEPT_FIGURES}
 
     @torch.no_grad()
     def _rules_firing(self) -> float | None:

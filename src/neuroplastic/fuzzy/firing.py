@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from entmax import entmax15, entmax_bisect, sparsemax
@@ -46,14 +46,52 @@ class Firing:
             raise ConfigError(f"firing.alpha must lie in [1, 2] or be 'learn', got {self.alpha!r}")
 
 
-def layer_norm(log_firing: Tensor, kappa: Tensor, beta: Tensor) -> Tensor:
+class RuleWeights(NamedTuple):
+    """Gain and shift of the layer norm, and certainty, of each rule, (U,); without them 1, 0 and none."""
+
+    gain: Tensor | None = None
+    shift: Tensor | None = None
+    certainty: Tensor | None = None
+
+
+def firing_levels(
+    sums: Tensor, attributes: int, firing: Firing, weights: RuleWeights, alpha: float | Tensor
+) -> Tensor:
+    """Firing levels (B, U), rows of which sum to 1 (Eq. 5), of log-firings that are sums over the attributes (Eq. 6).
+
+    The mean instead (Eq. 12), layer norm (Eqs. 13-15), certainty and alpha-entmax (Eq. 7), as `firing` says; `alpha`
+    is its own or the learned one.
+    """
+    levels = scores(sums, attributes, firing, weights)
+    return entmax(levels, alpha.to(levels.dtype) if isinstance(alpha, Tensor) else alpha)
+
+
+def scores(sums: Tensor, attributes: int, firing: Firing, weights: RuleWeights) -> Tensor:
+    """What entmax gets, (B, U): log-firings after mean, layer norm and certainty. The highest fires strongest."""
+    w = reduced(sums, attributes, firing)
+    gain, shift, certainty = (None if own is None else own.to(w.dtype) for own in weights)
+    if firing.layer_norm:
+        w = layer_norm(w, gain, shift)
+    if firing.certainty is not None and certainty is not None:
+        w = with_certainty(w, certainty, firing.certainty)
+    return w
+
+
+def reduced(sums: Tensor, attributes: int, firing: Firing) -> Tensor:
+    """Log-firing as `firing` has it: the sum over the attributes (Eq. 6), or their mean (Eq. 12)."""
+    return sums / attributes if firing.reduce == "mean" else sums
+
+
+def layer_norm(log_firing: Tensor, kappa: Tensor | None, beta: Tensor | None) -> Tensor:
     """Normalise over the rules with biased variance (Eqs. 13-15), then scale by kappa and shift by beta, per rule.
 
     Eq. 15 has no eps; one rule, or tied rules, would give 0/0, so 1e-5 is added to the variance. Computed in
     double precision: inputs far from every set have log-firings whose squares would overflow in single.
     """
-    shape = log_firing.shape[1:]
-    return F.layer_norm(wide(log_firing), shape, wide(kappa), wide(beta), LAYER_NORM_EPS).to(log_firing.dtype)
+    gain, shift = (None if own is None else wide(own) for own in (kappa, beta))
+    return F.layer_norm(wide(log_firing), log_firing.shape[1:], gain, shift, LAYER_NORM_EPS).to(
+        log_firing.dtype
+    )
 
 
 def with_certainty(log_firing: Tensor, certainty: Tensor, form: str) -> Tensor:

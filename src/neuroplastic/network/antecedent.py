@@ -26,6 +26,7 @@ from .frozen import Frozen, Wish
 from .keeping import keeping
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
 from .passes import Pass, PassBook, mark_of, recomputing, repeatable
+from .settled import Settled
 from .untraced import untraced
 
 Range = tuple[float, float] | tuple[Sequence[float], Sequence[float]]
@@ -86,7 +87,7 @@ class Antecedent(nn.Module):
         self._book = PassBook()
         self._seed: tuple[object, int] | None = None
         self._noise: tuple[object, Tensor] | None = None
-        self._cache: tuple[object, Chosen] | None = None
+        self.settled: Settled[Chosen] = Settled()
 
     @property
     def widths(self) -> Tensor:
@@ -147,7 +148,7 @@ class Antecedent(nn.Module):
             begun = self.begin(x, counts=False)
         x = bounded(x, self)
         if not self.training and not torch.is_grad_enabled():
-            return settled_log_firing(x, self._settled())
+            return settled_log_firing(x, self._settled(len(x)))
         centers, precisions, logits = self._tables()
         if begun is not None:
             mask, noise = begun.mask, self.noise(begun.draw)
@@ -158,7 +159,8 @@ class Antecedent(nn.Module):
                     mask = mask | self.frozen.spared
             chosen = choose_terms(logits, noise, mask, centers, precisions)
         else:
-            mask, noise, chosen = self.term_mask, None, self._settled()
+            mask, noise, chosen = self.term_mask, None, self._settled(len(x))
+        self.settled.doubt()  # an optimizer may follow, and fused ones are not counted
         return log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=self.selection.rate)
 
     def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -196,31 +198,28 @@ class Antecedent(nn.Module):
 
     @property
     def seed(self) -> int:
-        """The seed of all randomness, read from its buffer only when that was written to (a wait on a GPU)."""
+        """The seed of all randomness; on a GPU, where reading is a wait, read only when a write to it was counted."""
+        if self.noise_seed.device.type == "cpu":
+            return int(self.noise_seed)
         written = (self.noise_seed._version, self.noise_seed.data_ptr())
         if self._seed is None or self._seed[0] != written:
             self._seed = written, int(self.noise_seed)
         return self._seed[1]
 
     @untraced
-    def _settled(self) -> Chosen:
-        """The choice of evaluation, made once and kept until a parameter changes."""
-        key = self._fingerprint()
-        if self._cache is None or self._cache[0] != key:
-            with keeping():
-                centers, precisions, logits = self._tables()
-                self._cache = key, choose_terms(logits, None, self.term_mask, centers, precisions)
-        return self._cache[1]
-
-    def _fingerprint(self) -> object:
-        """Differs whenever sets or choice differ: versions see every in-place change that autograd sees, and the
-        sums see writes through `.data`, which some target-network and averaging loops use."""
+    def _settled(self, observations: int) -> Chosen:
+        """The choice of evaluation, kept until sets or logits change (see `settled.py`)."""
         tensors = (self.logits, self.centers, self.raw_widths, self.term_mask)
-        seen = [(tensor._version, tensor.data_ptr(), tensor.dtype, tensor.device) for tensor in tensors]
-        flat = self.logits.detach().view(-1)
-        sample = flat[:: max(1, flat.numel() // 4096)]
-        sums = torch.stack([sample.sum(), self.centers.detach().sum(), self.raw_widths.detach().sum()])
-        return seen, sums.tolist()
+        return self.settled.value(tensors, self._choice, observations=observations)
+
+    def _choice(self) -> Chosen:
+        centers, precisions, logits = self._tables()
+        return choose_terms(logits, None, self.term_mask, centers, precisions)
+
+    def train(self, mode: bool = True) -> Antecedent:
+        """Set training or evaluation mode, and look anew at what is kept for evaluation."""
+        self.settled.doubt()
+        return super().train(mode)
 
     @torch.no_grad()
     def place_sets(self, centers: Tensor, widths: Tensor, term_mask: Tensor | None = None) -> None:

@@ -10,9 +10,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..errors import ConfigError, InputError
+from ..fuzzy import kernel
 from .keeping import keeping
 from .norm_drop import norm_relu_drop
 from .observation import Observation
+from .settled import Settled
 
 # (in-channels, out-channels, kernel size, stride); none has a bias, batch norm brings one.
 CONVOLUTIONS = ((3, 8, 3, 2), (8, 8, 3, 2), (8, 8, 5, 1), (8, 16, 7, 1))
@@ -28,8 +30,7 @@ class PictureEncoder(nn.Module):
     Each convolution is followed by batch norm, ReLU and dropout; the last one's (16, 10, 10) planes are
     flattened row-major. In evaluation mode without gradients, batch norm and the division by 255 are folded
     into the convolutions: equal to the unfolded pass up to rounding (1e-5), and faster. The folded weights are
-    kept until a parameter or a running statistic changes. Writes that PyTorch does not count (by fused
-    optimizers, through `.data`) are noticed at the next pass with gradients, `train()` or `eval()`.
+    kept until a parameter or a running statistic changes, whoever writes it (see `settled.py`).
     """
 
     out_features = FEATURES
@@ -46,8 +47,7 @@ class PictureEncoder(nn.Module):
         )
         self.norms = nn.ModuleList(nn.BatchNorm2d(after) for _, after, _, _ in CONVOLUTIONS)
         self.feature_norm = nn.LayerNorm(FEATURES) if feature_norm else nn.Identity()
-        self._folded: list[tuple[Tensor, Tensor]] = []
-        self._folded_versions: tuple[int, ...] = ()
+        self.settled: Settled[list[tuple[Tensor, Tensor]]] = Settled()
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Features (B, 1600) of pictures (B, 84, 84, 3)."""
@@ -57,8 +57,7 @@ class PictureEncoder(nn.Module):
             )
         # A view whose memory is channels-last, which the convolutions keep: faster both ways (measured on a CPU).
         x = pictures.permute(0, 3, 1, 2).to(next(self.parameters()).dtype)
-        if self.training or torch.is_grad_enabled():
-            self._folded = []  # an optimizer may follow, and fused ones leave `_version` as it was
+        if self.training or torch.is_grad_enabled() or kernel.traced():
             planes = self._convolve(x)
         else:
             planes = self._convolve_folded(x)
@@ -86,7 +85,7 @@ class PictureEncoder(nn.Module):
         return x
 
     def _convolve_folded(self, x: Tensor) -> Tensor:
-        for (weight, bias), (_, _, _, stride) in zip(self._fold(), CONVOLUTIONS, strict=True):
+        for (weight, bias), (_, _, _, stride) in zip(self._folded(len(x)), CONVOLUTIONS, strict=True):
             x = functional.conv2d(x, weight, bias, stride).relu_()
         return x
 
@@ -96,39 +95,29 @@ class PictureEncoder(nn.Module):
             assert isinstance(norm, nn.BatchNorm2d)
             yield convolution, norm
 
-    def _fold(self) -> list[tuple[Tensor, Tensor]]:
+    def _folded(self, observations: int) -> list[tuple[Tensor, Tensor]]:
         """Weights and biases with batch norm (and, in the first convolution, 1 / 255) multiplied in."""
-        versions = tuple(
-            tensor._version
-            for convolution, norm in self._stages()
-            for tensor in (
-                convolution.weight,
-                *norm.parameters(),
-                *norm.buffers(),
-            )
-        )
-        if not self._folded or versions != self._folded_versions:
-            with keeping():
-                self._folded = [
-                    _fold_one(convolution.weight if index else convolution.weight / 255, norm)
-                    for index, (convolution, norm) in enumerate(self._stages())
-                ]
-            self._folded_versions = versions
-        return self._folded
+        parts = (*self.convolutions, *self.norms)
+        held = (tensor for part in parts for tensor in (*part._parameters.values(), *part._buffers.values()))
+        tensors = [tensor for tensor in held if tensor is not None]
+        return self.settled.value(tensors, self._fold, observations=observations)
+
+    def _fold(self) -> list[tuple[Tensor, Tensor]]:
+        return [
+            _fold_one(convolution.weight if index else convolution.weight / 255, norm)
+            for index, (convolution, norm) in enumerate(self._stages())
+        ]
 
     def train(self, mode: bool = True) -> PictureEncoder:
-        """Set training or evaluation mode, and forget folded weights."""
-        self._folded = []
+        """Set training or evaluation mode, and look anew at what is kept for evaluation."""
+        self.settled.doubt()
         return super().train(mode)
 
     def _apply(self, fn: Any, recurse: bool = True) -> PictureEncoder:
-        self._folded = []  # moved to another device or type
+        self.settled.forget()  # it would hold on to memory that is given up
         with keeping():
             super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_folded": []}
 
 
 def _fold_one(weight: Tensor, norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from ..errors import ConfigError, at_least
-from ..fuzzy.firing import Firing, entmax, layer_norm, with_certainty
+from ..fuzzy.firing import Firing, RuleWeights, firing_levels, reduced
 from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from .antecedent import Antecedent, Range, bounded, check_input
@@ -127,7 +127,7 @@ class NeuroFuzzyNetwork(nn.Module):
         """Log-firing of each rule, (B, U): the sum (Eq. 6) or mean (Eq. 12) over attributes. Changes nothing."""
         check_input(x, self.in_features)
         with torch.autocast(x.device.type, enabled=False):
-            return self._reduced(self.antecedent.log_firing(x))
+            return reduced(self.antecedent.log_firing(x), self.in_features, self.firing_config)
 
     def firing(self, x: Tensor) -> Tensor:
         """Firing level of each rule, (B, U), non-negative with rows that sum to 1. Changes nothing."""
@@ -135,26 +135,16 @@ class NeuroFuzzyNetwork(nn.Module):
         with torch.autocast(x.device.type, enabled=False):
             return self._firing_levels(self.antecedent.log_firing(x))
 
-    def _reduced(self, sums: Tensor) -> Tensor:
-        return sums / self.in_features if self.firing_config.reduce == "mean" else sums
-
     def _firing_levels(self, sums: Tensor) -> Tensor:
-        levels = self._reduced(sums)
-        kappa, beta, certainty = self._held_per_rule()
-        if kappa is not None and beta is not None:
-            levels = layer_norm(levels, kappa.to(levels.dtype), beta.to(levels.dtype))
-        if certainty is not None and self.firing_config.certainty is not None:
-            levels = with_certainty(levels, certainty.to(levels.dtype), self.firing_config.certainty)
-        alpha = self.alpha
-        return entmax(levels, alpha.to(levels.dtype) if isinstance(alpha, Tensor) else alpha)
+        return firing_levels(sums, self.in_features, self.firing_config, self._rule_weights(), self.alpha)
 
-    def _held_per_rule(self) -> list[Tensor | None]:
+    def _rule_weights(self) -> RuleWeights:
         """Gain, shift and certainty as they count: with frozen entries as kept."""
         frozen, found = self.antecedent.frozen, list[Tensor | None]()
         for name in ("kappa", "beta", "certainty"):
             parameter = self._parameters[name]
             found.append(parameter if frozen is None or parameter is None else frozen.held(name, parameter))
-        return found
+        return RuleWeights(*found)
 
     def freeze(
         self, *, rules: Iterable[int] | None = None, sets: Iterable[tuple[int, int]] | None = None
@@ -186,6 +176,7 @@ class NeuroFuzzyNetwork(nn.Module):
     def _refreeze(self) -> None:
         wish = self.antecedent.wish
         self.antecedent.frozen = Frozen(self, wish) if any(wish) else None
+        self.antecedent.settled.forget()
 
     @untraced
     def _restore(self) -> None:
@@ -194,6 +185,7 @@ class NeuroFuzzyNetwork(nn.Module):
             self.antecedent.frozen.restore(self)
 
     def _apply(self, fn: Any, recurse: bool = True) -> NeuroFuzzyNetwork:
+        self.antecedent.settled.forget()  # it would hold on to memory that is given up
         with keeping():
             super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
@@ -247,6 +239,7 @@ class NeuroFuzzyNetwork(nn.Module):
     def logits(self) -> nn.Parameter:
         """The relaxed choice of premises, (T, D, U)."""
         self._restore()
+        self.antecedent.settled.doubt()  # whoever asks may write
         return self.antecedent.logits
 
     @property

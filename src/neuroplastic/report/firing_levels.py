@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..errors import MissingPackageError
-from ..fuzzy.firing import entmax, layer_norm
+from ..fuzzy.firing import Firing, RuleWeights, firing_levels
 from ..network.encoder import FEATURES, PictureEncoder
 from ..network.nfn import NeuroFuzzyNetwork
 from .canvas import canvas, finished
@@ -127,10 +127,8 @@ def log_firing(pictures: Pictures, shown: NDArray[np.int64], *, seed: int) -> to
 
 def levels(sums: torch.Tensor, reduce: str, *, norm: bool, alpha: float) -> Levels:
     """Firing levels (B, U) from summed log-firings by one of the paper's ways."""
-    w = sums / FEATURES if reduce == "mean" else sums
-    if norm:
-        w = layer_norm(w, torch.ones_like(w[0]), torch.zeros_like(w[0]))
-    result: Levels = entmax(w, alpha).numpy()
+    firing = Firing(reduce=reduce, layer_norm=norm, alpha=alpha)
+    result: Levels = firing_levels(sums, FEATURES, firing, RuleWeights(), alpha).numpy()
     return result
 
 

@@ -11,11 +11,12 @@ from .rule_base import Numbers, RuleBase
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from .diagnosis import Diagnosis
     from .explanations.explanation import Explanation
 
 
 class FittedEstimator(Protocol):
-    """What is asked of an estimator: its network, how columns are scaled for it, its rules, and its explanations."""
+    """What is asked of an estimator: its network, how columns are scaled for it, its rules, what is told of them."""
 
     network_: NeuroFuzzyNetwork
     offset_: Numbers
@@ -27,6 +28,9 @@ class FittedEstimator(Protocol):
 
     def explain(self, X: Any) -> Explanation:
         """Why it answers X (N, D), in raw units, as it does."""
+
+    def diagnose(self, X: Any) -> Diagnosis:
+        """Whether its rules decide on X (N, D), in raw units."""
 
 
 def is_estimator(given: object) -> TypeIs[FittedEstimator]:

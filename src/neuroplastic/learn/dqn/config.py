@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from torch import nn
 
 from ...errors import ConfigError, at_least, choose, within
 from ..experience import Setting
 from ..optimizing import LOSSES
-
-if TYPE_CHECKING:
-    from .learner import QLearning
+from .learner import QLearning
 
 
 @dataclass(frozen=True)
@@ -91,8 +88,6 @@ class QConfig:
 
     def build(self, network: nn.Module, setting: Setting) -> QLearning:
         """The learner. `network` maps observations (k, *shape) to action values (k, actions)."""
-        from .learner import QLearning
-
         return QLearning(
             network,
             self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,10 +18,12 @@ from ..mirror import check_pictures, mirrored_pairs
 from ..optimizing import LOSSES, descend, load_optimizer_state, optimizer_state
 from ..seeding import RandomStreams
 from .augmentation import mirrored, shifted
-from .config import QConfig as QConfig
 from .exploration import Exploration
 from .replay import Batch, ReplayMemory
 from .target_values import TargetValues
+
+if TYPE_CHECKING:
+    from .config import QConfig
 
 
 class QLearning:
@@ -106,10 +108,8 @@ class QLearning:
             check_pictures("mirror", "turns", observations.shape)
         self.replay.begin(self._only(observations))
 
-    def act(self, observations: Observations | None = None) -> NDArray[np.int64]:
+    def act(self) -> NDArray[np.int64]:
         """An exploring action (1,) for the observation at hand."""
-        if observations is not None:  # the trial of today asks so; it goes with that
-            return self.greedy(observations)
         frame = self.replay.current_frame
         if frame is None:
             raise InputError("there is nothing to act upon; give the first observations to begin()")
@@ -154,10 +154,8 @@ class QLearning:
         # A generator of its own: looking must not change what is learned.
         return self.replay.sample(count, np.random.default_rng(0)).states.to(self.device)
 
-    def replace_observation(self, game: Any, observation: Observations | None = None) -> None:
+    def replace_observation(self, game: int, observation: Observations) -> None:
         """Replace the observation to be acted upon next, where an environment did not repeat an episode."""
-        if observation is None:  # the trainer of today asks so; it goes with that
-            observation = game
         self.replay.replace_current(observation)
         self._target_values.forget()
 

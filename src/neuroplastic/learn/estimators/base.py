@@ -37,6 +37,7 @@ from .training import History, Plan, Tensors, step, threads_worth_it, train
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from ...rules.diagnosis import Diagnosis
     from ...rules.explanations.explanation import Explanation
     from ...rules.simplification.report import SimplificationReport
 
@@ -345,6 +346,15 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         need_fit(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return Explainer.named(self.network_, self._naming())(X)
+
+    def diagnose(self, X: Any) -> Diagnosis:
+        """Whether the rules decide on X (N, D), or their THEN parts alone; see `npl.diagnose`."""
+        from ...rules.diagnosing import diagnosed
+
+        need_fit(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        seen, decision = (X - self.offset_) / self.scale_, "class" if self._labels else "number"
+        return diagnosed(self.network_, seen, decision=decision, source="estimator")
 
     def simplify(self, X: Any, tolerance: float) -> tuple[Self, SimplificationReport]:
         """A copy with fewer rules, sets and premises, and a report of what that changes; see `npl.simplify`.

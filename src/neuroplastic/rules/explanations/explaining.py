@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ...errors import ConfigError, InputError
 from ...network.antecedent import check_input
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
+from ...network.settled import Settled
 from ..estimators import FittedEstimator, is_estimator
 from ..naming import Naming
 from ..networks import evaluating, levels_of, numbers
@@ -72,29 +73,37 @@ class Explainer:
         first, last = self.networks[0], self.networks[-1]
         self.scaling = None if scaler is None else Scaling.of(scaler, first.in_features)
         self.output_scaling = Scaling.of(output_scaler, last.out_features)
-        self._read()
+        self._settled: Settled[tuple[tuple[RuleBase, ...], tuple[Scoring, ...]]] = Settled()
+        self._rules()
 
     @classmethod
     def named(cls, net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> Explainer:
         """One that is told all names and units in one."""
         return cls(net, **vars(naming))
 
-    def _read(self) -> None:
-        self._mark = _mark(self.net)
-        self.rule_bases = read_levels(self.net, self.naming)
-        self.scorings = tuple(Scoring.of(rules) for rules in self.rule_bases)
+    @property
+    def rule_bases(self) -> tuple[RuleBase, ...]:
+        """The rules of the levels as they are now."""
+        return self._rules()[0]
+
+    def _rules(self) -> tuple[tuple[RuleBase, ...], tuple[Scoring, ...]]:
+        """Rule bases and scorings of the levels, kept until a tensor of the network changes."""
+        return self._settled.value([*self.net.parameters(), *self.net.buffers()], self._read)
+
+    def _read(self) -> tuple[tuple[RuleBase, ...], tuple[Scoring, ...]]:
+        bases = read_levels(self.net, self.naming)
+        return bases, tuple(Scoring.of(rules) for rules in bases)
 
     def __call__(self, x: Any) -> Explanation:
         """Explain x (B, D), or one observation (D,)."""
-        if self._mark != _mark(self.net):
-            self._read()
+        bases, scorings = self._rules()
         raw, seen = self._inputs(x)
         below: Explanation | None = None
         with evaluating(self.net), torch.no_grad():
-            for network, rules, scoring in zip(self.networks, self.rule_bases, self.scorings, strict=True):
+            for network, rules, scoring in zip(self.networks, bases, scorings, strict=True):
                 answer = network(seen)
                 output = numbers(answer)
-                if rules is self.rule_bases[-1]:
+                if rules is bases[-1]:
                     output = self.output_scaling.raw(output)
                 firing = numbers(network.firing(seen))
                 below = _explanation(rules, scoring, raw, output, firing, below)
@@ -118,13 +127,6 @@ class Explainer:
             tensor = torch.from_numpy(seen).to(like)
             check_input(tensor, first.in_features)
         return raw, tensor
-
-
-def _mark(net: nn.Module) -> object:
-    """Differs when the network has changed: versions see what autograd sees, sums what fused optimizers write."""
-    tensors = [*net.parameters(), *net.buffers()]
-    sums = [float(tensor.detach().double().sum()) for tensor in tensors]
-    return [(tensor._version, tensor.data_ptr()) for tensor in tensors], sums
 
 
 def _rows(x: Any) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...fuzzy.firing import LAYER_NORM_EPS
 from ..rule_base import Indices, Linear, Numbers, RuleBase
+from ..scores import norm_variance
 from .scoring import Scoring
 from .taking_over import Change, nearest_changes
 
@@ -250,7 +250,7 @@ class Case:
     def _normal(self) -> tuple[Numbers, float]:
         """Mean over the rules of each attribute's part, (D,), and the layer norm's deviation."""
         parts = self.parts_of(np.arange(len(self.rules)))
-        return parts.mean(axis=0), float(np.sqrt(parts.sum(axis=1).var() + LAYER_NORM_EPS))
+        return parts.mean(axis=0), float(np.sqrt(norm_variance(parts.sum(axis=1))))
 
     def relevance(self, output: int | str | None = None) -> Numbers:
         """How much each attribute mattered, (D,), adding up to 1: the mean of two shares.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...fuzzy.firing import LAYER_NORM_EPS
 from ..rule_base import IGNORED, Indices, Numbers, RuleBase
+from ..scores import ScoreLine
 
 # As in the network, where inputs beyond a limit are treated as lying on it: their squares stay finite.
 INPUT_LIMIT = 1e60
@@ -42,14 +42,11 @@ class Scoring:
         precision = np.where(ignored, 0.0, 0.5 / widths[attributes, chosen] ** 2)
         if rules.firing.reduce == "mean":
             precision /= len(attributes)
-        slope = np.ones(len(rules)) if rules.gain is None else rules.gain.copy()
-        level = np.zeros(len(rules)) if rules.shift is None else rules.shift.copy()
-        if rules.certainty is not None and rules.firing.certainty == "tanh":
-            slope, level = slope * np.tanh(rules.certainty), level * np.tanh(rules.certainty)
-        elif rules.certainty is not None:
-            level = level - np.logaddexp(0, -rules.certainty)
+        line = ScoreLine.of(
+            rules.firing, len(rules), gain=rules.gain, shift=rules.shift, certainty=rules.certainty
+        )
         center = np.where(ignored, 0.0, centers[attributes, chosen])
-        return cls(center, precision, slope, level, rules.firing.layer_norm, unit)
+        return cls(center, precision, line.slope, line.level, rules.firing.layer_norm, unit)
 
     def premise_parts(self, x: ArrayLike, rules: ArrayLike) -> Numbers:
         """What each premise adds to its rule's log-firing, at most 0: x (N, D) and rules (N,) give (N, D)."""
@@ -68,12 +65,7 @@ class Scoring:
 
     def scores(self, w: Numbers) -> Numbers:
         """Scores (B, U) of log-firings (B, U): after layer norm and certainty, before entmax."""
-        if not self.layer_norm:
-            return self.slope * w + self.level
-        centred = w - w.mean(axis=1, keepdims=True)
-        deviation = np.sqrt((centred**2).mean(axis=1, keepdims=True) + LAYER_NORM_EPS)
-        normalised: Numbers = self.slope * centred / deviation + self.level
-        return normalised
+        return ScoreLine(self.slope, self.level).scores(w, layer_norm=self.layer_norm)
 
 
 def bounded(x: ArrayLike) -> Numbers:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...fuzzy.firing import LAYER_NORM_EPS
 from ..rule_base import Indices, Numbers
+from ..scores import norm_variance
 from .crossing import first_crossing, gap, no_zero_within
 from .scoring import Scoring, bounded
 
@@ -82,7 +82,7 @@ class _Search:
         t = self.value
         d_square, d_moment = d @ square / count, d @ moment / count
         v = np.empty((*t.shape, 5))
-        v[..., 0] = ((d**2).mean(axis=1) + LAYER_NORM_EPS)[:, None]
+        v[..., 0] = norm_variance(self.w)[:, None]
         v[..., 1] = -4 * (t * d_square - d_moment)
         v[..., 2] = 4 * (t * t * ss - 2 * t * sm + mm) - 2 * d_square
         v[..., 3] = 4 * (t * ss - sm)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ...fuzzy import consequents as decide
-from ...fuzzy.firing import Firing, entmax, layer_norm, with_certainty
+from ...fuzzy.firing import Firing, RuleWeights, firing_levels
 from ...fuzzy.log_firing import Chosen, settled_log_firing
 from ...network.consequents import LowRankConsequent, MamdaniConsequent
 from ...network.nfn import NeuroFuzzyNetwork
@@ -81,13 +81,9 @@ class Draft:
 
     def levels(self, log_firing: Tensor) -> Tensor:
         """Firing levels (B, U) of log-firings that are sums."""
-        levels = log_firing / self.premises.shape[1] if self.firing.reduce == "mean" else log_firing
-        if self.firing.layer_norm:
-            levels = layer_norm(levels, self.own["kappa"], self.own["beta"])
-        if self.firing.certainty is not None:
-            levels = with_certainty(levels, self.own["certainty"], self.firing.certainty)
         assert not isinstance(self.firing.alpha, str)
-        return entmax(levels, self.firing.alpha)
+        weights = RuleWeights(*(self.own.get(name) for name in ("kappa", "beta", "certainty")))
+        return firing_levels(log_firing, self.premises.shape[1], self.firing, weights, self.firing.alpha)
 
     def decided(self, x: Tensor, levels: Tensor) -> Tensor:
         """Outputs (B, O) of firing levels."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...fuzzy.firing import Firing
 from ..rule_base import IGNORED, Conclusions, Indices, Linear, Numbers, RuleBase, Term, Variable
+from ..scores import log_certainty
 from .errors import NotExpressibleError
 
 # A set this wide has membership 1 everywhere: it stands for "any" where a format insists on a premise.
@@ -93,7 +94,7 @@ def _check_firing(firing: Firing, standard: str) -> None:
 
 def _weights(certainty: Numbers) -> Numbers:
     """`sigmoid(certainty)`; where all of them would vanish, relative to the greatest, which changes no output."""
-    logs = -np.logaddexp(0, -certainty)
+    logs = log_certainty(certainty)
     weights: Numbers = np.exp(logs if logs.max() > -200 else logs - logs.max())
     return weights
 
