@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .network.hierarchy import Hierarchy
     from .network.neurogenesis import Birth, Neurogenesis
     from .network.nfn import NeuroFuzzyNetwork
+    from .network.parameter_groups import parameter_groups
     from .network.storage import StorageError, load, save
     from .rules.building import network_of
     from .rules.diagnosing import diagnose
@@ -86,6 +87,7 @@ __all__ = [
     "import_rules",
     "load",
     "network_of",
+    "parameter_groups",
     "readabilities",
     "readability",
     "rule_base",
@@ -105,6 +107,7 @@ _HOMES = {
     "network.hierarchy": "Hierarchy",
     "network.neurogenesis": "Birth Neurogenesis",
     "network.nfn": "NeuroFuzzyNetwork",
+    "network.parameter_groups": "parameter_groups",
     "network.storage": "StorageError load save",
     "rules.building": "network_of",
     "rules.diagnosing": "diagnose",

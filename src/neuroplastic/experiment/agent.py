@@ -22,7 +22,7 @@ def build_agent(config: RunConfig) -> DuelingNetwork:
     encoder = config.encoder.build(task.observation)
     features = int(encoder.out_features)  # type: ignore[arg-type]
     return DuelingNetwork(
-        encoder, config.head.build(features, 1), config.head.build(features, len(task.actions))
+        encoder, config.head.build_value(features), config.head.build(features, len(task.actions))
     )
 
 

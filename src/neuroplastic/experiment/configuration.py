@@ -60,6 +60,10 @@ class HeadConfig(Protocol):
         """A module from features to outputs."""
         ...
 
+    def build_value(self, in_features: int) -> nn.Module:
+        """A module from features to the state's value, one output."""
+        ...
+
 
 @dataclass(frozen=True)
 class RunConfig:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import catalog
 from ..errors import choose
 from ..experiment.configuration import EncoderConfig, HeadConfig, RunConfig, TrialProtocol
@@ -10,7 +12,7 @@ from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
 from ..learn.dqn.config import QConfig
 from ..learn.parallel_q.config import ParallelQConfig
-from ..network.consequents import Affine
+from ..network.consequents import Affine, Constant
 from ..network.encoders.attributes import AttributeEncoderConfig
 from ..network.encoders.pictures import PictureEncoderConfig
 from ..network.heads import DnnConfig, NfnConfig
@@ -41,20 +43,34 @@ def preset(name: str, task: Task, agent: str, learner: str | None = None) -> Run
     protocol = TrialProtocol(epochs=10, steps_per_epoch=20_000, episodes=20)
     # Few games and small batches: many updates for each decision.
     parallel = ParallelQConfig(training_games=8, batch_size=64, reward_scale=0.1)
+    if agent == "nfn" and not picture:
+        parallel = replace(parallel, learning_rate=5e-3, structure_rate=0.1)
     return RunConfig(task, name, parallel, encoder, _head(agent, picture=picture), protocol)
 
 
 def _head(agent: str, *, picture: bool) -> HeadConfig:
     if agent == "dnn":
         return DnnConfig(128, "ReLU", hidden_norm=True)
-    reach = 2.0 if picture else 1.0
+    if picture:
+        return NfnConfig(
+            rules=32,
+            max_terms=8,
+            consequent=Affine("zeros"),
+            input_low=-2.0,
+            input_high=2.0,
+            selection=Selection("ste"),
+            firing=Firing("sum", 1.0, False, None),
+        )
+    # Rules that conclude constants have to carry the decision and can be read; the value is not theirs to tell.
     return NfnConfig(
-        rules=32,
-        terms=3,
-        max_terms=8,
-        consequent=Affine("zeros"),
-        input_low=-reach,
-        input_high=reach,
+        rules=12,
+        terms=5,
+        max_terms=5,
+        consequent=Constant("zeros"),
+        input_low=-1.0,
+        input_high=1.0,
+        grow=False,
+        plain_value=128,
         selection=Selection("ste"),
         firing=Firing("sum", 1.0, False, None),
     )

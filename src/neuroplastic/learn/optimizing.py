@@ -20,7 +20,7 @@ LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 def descend(optimizer: Optimizer, loss: Tensor, *, clip_norm: float | None) -> None:
     """Change the parameters by the gradient of the loss, whose norm is clipped first."""
-    parameters = optimizer.param_groups[0]["params"]
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     if clip_norm is not None:
@@ -29,6 +29,12 @@ def descend(optimizer: Optimizer, loss: Tensor, *, clip_norm: float | None) -> N
     # Fused optimizers change parameters without saying so; what a network keeps for evaluation needs it.
     for parameter in parameters:
         torch.autograd.graph.increment_version(parameter)
+
+
+def set_learning_rate(optimizer: Optimizer, learning_rate: float) -> None:
+    """Give every group of parameters its own part of the rate: see `parameter_groups`."""
+    for group in optimizer.param_groups:
+        group["lr"] = learning_rate * group.get("rate", 1.0)
 
 
 def optimizer_state(optimizer: Optimizer) -> dict[str, Any]:

@@ -35,6 +35,10 @@ class DnnConfig:
             in_features, outputs, self.hidden, self.activation, readout=self.readout, norm=self.hidden_norm
         )
 
+    def build_value(self, in_features: int) -> nn.Module:
+        """The head of the state's value."""
+        return self.build(in_features, 1)
+
 
 @dataclass(frozen=True)
 class NfnConfig:
@@ -57,6 +61,10 @@ class NfnConfig:
     input_low: float = field(default=0.0, metadata={"help": "where the first sets begin"})
     input_high: float = field(default=2.0, metadata={"help": "where the first sets end"})
     grow: bool = field(default=True, metadata={"help": "whether fuzzy sets are born"})
+    plain_value: int = field(
+        default=0,
+        metadata={"help": "neurons of a plain network for the state's value; 0: rules give the value too"},
+    )
     selection: Selection = field(default_factory=Selection)
     firing: Firing = field(default_factory=Firing)
     neurogenesis: Neurogenesis = field(default_factory=Neurogenesis)
@@ -70,8 +78,18 @@ class NfnConfig:
             raise ConfigError(
                 f"input_low must be at most input_high, both finite, got {self.input_low} and {self.input_high}"
             )
+        at_least("plain_value", self.plain_value, 0)
         for number, width in enumerate(self.levels):
             at_least(f"levels[{number}]", width, 1)
+
+    def build_value(self, in_features: int) -> nn.Module:
+        """The head of the state's value: rules like the others, or a plain network.
+
+        Beside rules that give the value too, premises go to what tells the value, and not the action.
+        """
+        if self.plain_value:
+            return dnn_head(in_features, 1, self.plain_value, "ReLU", norm=True)
+        return self.build(in_features, 1)
 
     def build(self, in_features: int, outputs: int) -> Hierarchy:
         """A head from features to outputs."""

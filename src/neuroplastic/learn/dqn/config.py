@@ -17,6 +17,12 @@ class QConfig:
     """How the learner learns. The defaults are the paper's, or where it is silent, the plainest choice."""
 
     learning_rate: float = field(default=1e-4, metadata={"help": "Adam's step size"})
+    structure_rate: float = field(
+        default=1.0,
+        metadata={
+            "help": "step size of all but the rules' conclusions, as a part of theirs; plain agents: no effect"
+        },
+    )
     anneal_updates: int | None = field(
         default=None, metadata={"help": "updates over which the step size falls to a tenth; none: constant"}
     )
@@ -76,7 +82,8 @@ class QConfig:
             within(name, getattr(self, name), 0, open_low=True)
         for name in ("discount", "exploration_start", "exploration_decay", "exploration_floor"):
             within(name, getattr(self, name), 0, 1)
-        within("target_rate", self.target_rate, 0, 1, open_low=True)
+        for name in ("target_rate", "structure_rate"):
+            within(name, getattr(self, name), 0, 1, open_low=True)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)
         choose("loss", self.loss, LOSSES)

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...errors import InputError, at_least
+from ...network.parameter_groups import parameter_groups
 from ..experience import Observations, Step
 from ..greedy import greedy_actions, preferences_of
 from ..mirror import check_pictures, mirrored_pairs
-from ..optimizing import LOSSES, descend, load_optimizer_state, optimizer_state
+from ..optimizing import LOSSES, descend, load_optimizer_state, optimizer_state, set_learning_rate
 from ..seeding import RandomStreams
 from .augmentation import mirrored, shifted
 from .exploration import Exploration
@@ -72,7 +73,9 @@ class QLearning:
         self._preferences = preferences_of(self.network)
         self._actor_preferences = preferences_of(self.actor)
         self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=config.learning_rate, eps=config.adam_eps, fused=config.fused_adam
+            parameter_groups(self.network, config.learning_rate, structure_rate=config.structure_rate),
+            eps=config.adam_eps,
+            fused=config.fused_adam,
         )
         self.replay = ReplayMemory(config.memory_size, n_step=config.n_step, discount=config.discount)
         self.exploration = Exploration(
@@ -196,7 +199,7 @@ class QLearning:
         loss = LOSSES[self.config.loss](values, targets)
         if self.config.anneal_updates is not None:
             progress = min(1.0, self.updates / self.config.anneal_updates)
-            self.optimizer.param_groups[0]["lr"] = self.config.learning_rate * (1 - 0.9 * progress)
+            set_learning_rate(self.optimizer, self.config.learning_rate * (1 - 0.9 * progress))
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         self.network.eval()
         self.updates += 1

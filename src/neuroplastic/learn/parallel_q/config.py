@@ -35,6 +35,12 @@ class ParallelQConfig:
     loss: str = field(default="mse", metadata={"help": "squared error ('mse') or Huber's ('huber')"})
     reward_scale: float = field(default=1.0, metadata={"help": "factor on rewards inside the loss"})
     learning_rate: float = field(default=5e-4, metadata={"help": "RAdam's step size at first"})
+    structure_rate: float = field(
+        default=1.0,
+        metadata={
+            "help": "step size of all but the rules' conclusions, as a part of theirs; plain agents: no effect"
+        },
+    )
     anneal: bool = field(default=True, metadata={"help": "the step size falls in a line to 0 over the run"})
     clip_norm: float | None = field(
         default=10.0, metadata={"help": "largest norm of the gradient; none: no limit"}
@@ -60,6 +66,7 @@ class ParallelQConfig:
         for name in ("q_lambda", "discount", "exploration_start", "exploration_floor", "exploration_share"):
             within(name, getattr(self, name), 0, 1)
         within("exploration_spread", self.exploration_spread, 0)
+        within("structure_rate", self.structure_rate, 0, 1, open_low=True)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)
         choose("loss", self.loss, LOSSES)

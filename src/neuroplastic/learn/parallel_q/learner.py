@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...errors import InputError, at_least
+from ...network.parameter_groups import parameter_groups
 from ..experience import Observations, Setting, Step
 from ..greedy import action_values, greedy_actions, preferences_of
 from ..mirror import check_pictures, mirrored_pairs, turned
-from ..optimizing import LOSSES, descend, load_optimizer_state, optimizer_state
+from ..optimizing import LOSSES, descend, load_optimizer_state, optimizer_state, set_learning_rate
 from .returns import lambda_returns
 from .rollout import Rollout
 
@@ -51,7 +52,9 @@ class ParallelQLearning:
         self.streams = setting.streams
         self.device = torch.device(setting.device)
         self.network = network.to(self.device).eval()
-        self.optimizer = torch.optim.RAdam(self.network.parameters(), lr=config.learning_rate)
+        self.optimizer = torch.optim.RAdam(
+            parameter_groups(self.network, config.learning_rate, structure_rate=config.structure_rate)
+        )
         self.steps = 0
         self.updates = 0
         self._preferences = preferences_of(self.network)
@@ -106,7 +109,7 @@ class ParallelQLearning:
             return None
         targets = self._targets(rollout)
         self._mean_value = float(rollout.values.mean())
-        self.optimizer.param_groups[0]["lr"] = self._learning_rate()
+        set_learning_rate(self.optimizer, self._learning_rate())
         loss = self._learn(rollout, targets)
         rollout.restart()
         return loss
