@@ -19,9 +19,7 @@ class QConfig:
     learning_rate: float = field(default=1e-4, metadata={"help": "Adam's step size"})
     structure_rate: float = field(
         default=1.0,
-        metadata={
-            "help": "step size of all but the rules' conclusions, as a part of theirs; plain agents: no effect"
-        },
+        metadata={"help": "step size of all but the rules' conclusions, relative to theirs"},
     )
     anneal_updates: int | None = field(
         default=None, metadata={"help": "updates over which the step size falls to a tenth; none: constant"}

@@ -37,9 +37,7 @@ class ParallelQConfig:
     learning_rate: float = field(default=5e-4, metadata={"help": "RAdam's step size at first"})
     structure_rate: float = field(
         default=1.0,
-        metadata={
-            "help": "step size of all but the rules' conclusions, as a part of theirs; plain agents: no effect"
-        },
+        metadata={"help": "step size of all but the rules' conclusions, relative to theirs"},
     )
     anneal: bool = field(default=True, metadata={"help": "the step size falls in a line to 0 over the run"})
     clip_norm: float | None = field(
