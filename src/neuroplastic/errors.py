@@ -47,6 +47,12 @@ def suggestion(word: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+def in_short(error: object, most: int = 300) -> str:
+    """What an error says, on one line and no longer than a few: a file may be quoted in it."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def at_least(field: str, value: object, least: int) -> int:
     """Return `value` if it is a whole number of at least `least`, else raise a ConfigError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:

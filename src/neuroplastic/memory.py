@@ -42,7 +42,7 @@ def in_words(count: int) -> str:
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
         if count < 1000:
             return f"{count} {unit}"
-        count = round(count / 1000)
+        count = (count + 500) // 1000
     return f"{count} PB" if count < 10**6 else "more than a million PB"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 import stat
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,12 @@ def read(path: str | os.PathLike[str], *, finite: bool = True, most_bytes: int =
         raise JsonError("it is no regular file")
     with open(path, "rb") as file:
         return parse(file.read(most_bytes + 1), finite=finite, most_bytes=most_bytes)
+
+
+def checksum(content: Mapping[str, Any]) -> str:
+    """SHA-256 of an object's content as JSON, whatever the order of its fields; its own field `sha256` is left out."""
+    counted = {name: value for name, value in content.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()
 
 
 def _depth(text: bytes) -> int:

@@ -1,5 +1,6 @@
 """Networks that no memory can hold are refused before any of it is taken."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -54,6 +55,21 @@ def test_what_levels_need_together_counts(monkeypatch):
     )
     with pytest.raises(npl.ConfigError, match=message):
         npl.Hierarchy([100] * 11, 100, hidden_consequent="affine")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"rules": 10**9}, {"rules": 10**30}, {"rules": 10**400}, {"max_terms": 10**12}, {"terms": 10**12}],
+)
+def test_a_fit_beyond_all_memory_is_refused_with_the_estimate(settings):
+    x, y = np.random.default_rng(0).normal(size=(30, 10)), np.arange(30) % 2
+    for kind in (npl.NeuroFuzzyClassifier, npl.NeuroFuzzyRegressor):
+        with pytest.raises(
+            npl.ConfigError, match=r"of 10 columns .* would need .* (TB|PB), this machine has"
+        ):
+            kind(**settings).fit(x, y)
+        with pytest.raises(npl.ConfigError, match="would need"):
+            kind(**settings).start(x, y)
 
 
 def test_the_machine_has_memory():

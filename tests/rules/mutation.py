@@ -37,7 +37,7 @@ def mutate(
     while not tried or time.monotonic() < end:
         content = seed_texts[generator.integers(len(seed_texts))]
         for _ in range(1 + int(generator.geometric(0.4))):
-            content = _damaged(content, seed_texts, generator)
+            content = damaged(content, seed_texts, generator)
         start = time.monotonic()
         try:
             target(content)
@@ -53,7 +53,7 @@ def mutate(
     return tried
 
 
-def _damaged(content: Content, seeds: Sequence[Content], generator: np.random.Generator) -> Content:
+def damaged(content: Content, seeds: Sequence[Content], generator: np.random.Generator) -> Content:
     """One change: cut, repeat, move, insert, overwrite, splice or truncate."""
     start, stop = sorted(int(place) for place in generator.integers(len(content) + 1, size=2))
     if generator.random() < 0.6:

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import InputError, MissingPackageError
+from ..decoding import decoded, shown
+from ..errors import ConfigError, InputError, MissingPackageError
 
 # A whole-number target with at most this many values is taken as classes.
 MOST_CLASSES = 20
@@ -194,11 +195,17 @@ class Columns:
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Columns:
-        """From what `as_dict` gave."""
-        inputs = tuple(
-            Column(column["name"], column["fill"], tuple(column["categories"])) for column in saved["inputs"]
-        )
-        return cls(saved["target"], bool(saved["classes"]), inputs)
+        """From what `as_dict` gave; a ConfigError names what differs."""
+        columns: Columns = decoded(cls, saved, "columns")
+        names = [columns.target, *(column.name for column in columns.inputs)]
+        if len(set(names)) < len(names):
+            raise ConfigError("columns and target must have different names")
+        for column in columns.inputs:
+            if (column.fill is None) != bool(column.categories):
+                raise ConfigError(f"column {shown(column.name)} must have either a fill or categories")
+            if len(set(column.categories)) < len(column.categories):
+                raise ConfigError(f"the categories of column {shown(column.name)} must differ")
+        return columns
 
 
 def _need(frame: pd.DataFrame, name: str) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from .. import safe_json
+from ..errors import ConfigError, InputError, in_short
 from ..network.storage import StorageError, load, save
 from ..whole_files import write_whole
 from .columns import Columns, read_table
@@ -47,24 +48,40 @@ class TableModel:
         path.mkdir(parents=True, exist_ok=True)
         save(self.estimator, path / ESTIMATOR)
         saved = {"format": FORMAT, **self.columns.as_dict()}
+        saved["sha256"] = safe_json.checksum(saved)
         write_whole(path / COLUMNS, json.dumps(saved, indent=1).encode())
 
     @classmethod
     def load(cls, folder: str | Path) -> TableModel:
-        """Read what `save` wrote."""
+        """Read what `save` wrote, or what a stranger says it did; what is damaged is a StorageError."""
         path = Path(folder)
         if not is_table_model(path):
             raise InputError(
                 f"{path} is not a model folder; make one with: neuroplastic fit data.csv --target y"
             )
         try:
-            saved = json.loads((path / COLUMNS).read_text(encoding="utf-8"))
-            if saved["format"] != FORMAT:
-                raise StorageError(f"{path} has format {saved['format']}, this version reads {FORMAT}")
-            columns = Columns.from_dict(saved)
-        except (ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"{path / COLUMNS} is damaged: {error}") from error
-        return cls(columns, load(path / ESTIMATOR))
+            columns = _read_columns(path / COLUMNS)
+        except (safe_json.JsonError, ConfigError) as error:
+            raise StorageError(f"{path / COLUMNS} is damaged: {in_short(error)}") from error
+        estimator = load(path / ESTIMATOR)
+        kind, names = estimator_for(columns), columns.feature_names
+        if (
+            not isinstance(estimator, kind)
+            or getattr(estimator, "feature_names_in_", np.array([])).tolist() != names
+        ):
+            raise StorageError(
+                f"{path / ESTIMATOR} must hold a {kind.__name__} of the {len(names)} features in {COLUMNS}"
+            )
+        return cls(columns, estimator)
+
+
+def _read_columns(path: Path) -> Columns:
+    saved = safe_json.read(path)
+    if not isinstance(saved, dict) or saved.pop("format", None) != FORMAT:
+        raise ConfigError(f"it must have format {FORMAT}, the one that this version reads")
+    if "sha256" in saved and saved.pop("sha256") != safe_json.checksum({"format": FORMAT, **saved}):
+        raise ConfigError("it does not match its checksum")
+    return Columns.from_dict(saved)
 
 
 def is_table_model(path: str | Path) -> bool:

@@ -65,17 +65,10 @@ class Antecedent(nn.Module):
         like = torch.empty(0, device=device, dtype=dtype)
         # Xavier normal, for a layer with the attributes coming in and the rules going out.
         self.logit_deviation = (2 / (attributes + rules)) ** 0.5
-        self.logits = nn.Parameter(
-            like.new_empty(max_terms, attributes, rules).normal_(0, self.logit_deviation)
-        )
-        where = "meta" if like.is_meta else "cpu"
-        centers, widths = first_sets(attributes, terms, max_terms, input_range, where)
-        self.centers = nn.Parameter(centers.to(like))
-        self.raw_widths = nn.Parameter(raw_from_widths(widths).to(like))
-        self.register_buffer(
-            "term_mask",
-            (torch.arange(max_terms, device=where) < terms).repeat(attributes, 1).to(like.device),
-        )
+        self.logits = drawn(like.new_empty(max_terms, attributes, rules), self.logit_deviation)
+        centers, raw_widths, mask = first_sets(attributes, terms, max_terms, input_range, like)
+        self.centers, self.raw_widths = nn.Parameter(centers), nn.Parameter(raw_widths)
+        self.register_buffer("term_mask", mask)
         # Drawn once from torch's generator; all later randomness is a function of it and of counters.
         seed = torch.randint(2**62, (1,)).to(like.device)
         self.register_buffer("noise_seed", seed)
@@ -268,8 +261,7 @@ class Antecedent(nn.Module):
 
     def set_extra_state(self, state: Tensor) -> None:
         """Take over what `get_extra_state` gave; a ConfigError names what does not fit this network."""
-        saved = extra_state.read(state)
-        saved.check(len(self.centers), self.max_terms, self.rules)
+        saved = extra_state.read(state, len(self.centers), self.max_terms, self.rules)
         self.passes, self.wish = saved.passes, saved.wish
         self.growth.restore(saved.batches, saved.births, at_capacity=saved.at_capacity)
 
@@ -307,25 +299,42 @@ def check_input(x: Tensor, attributes: int) -> None:
             raise InputError(f"x must be finite, got {float(x[row, column])} at row {row}, column {column}")
 
 
+def drawn(tensor: Tensor, deviation: float) -> nn.Parameter:
+    """A parameter that starts normally distributed; on the meta device, where there is nothing to fill, as it is."""
+    return nn.Parameter(tensor if tensor.is_meta else tensor.normal_(0, deviation))
+
+
 def first_sets(
-    attributes: int, terms: int, max_terms: int, input_range: Range, device: str = "cpu"
-) -> tuple[Tensor, Tensor]:
-    """Centres spread evenly over the range and widths at which neighbours cross at 0.5; free slots at its middle."""
+    attributes: int, terms: int, max_terms: int, input_range: Range, like: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Centres, raw widths and mask (D, T) of the first sets, of the type and device of `like`.
+
+    Centres are spread evenly over the range, neighbours cross at 0.5; free slots lie at its middle. On the meta
+    device they have shapes alone.
+    """
     try:
         low, high = (torch.as_tensor(end, dtype=torch.float64, device="cpu") for end in input_range)
         usable = bool((torch.isfinite(low) & torch.isfinite(high) & (low <= high)).all())
-        low, high = (end.to(device).expand(attributes) for end in (low, high))
+        low, high = (end.expand(attributes) for end in (low, high))
     except (TypeError, ValueError, RuntimeError) as error:
         raise ConfigError(
             f"input_range must be (low, high): two numbers, or two sequences of {attributes} numbers"
         ) from error
     if not usable:
         raise ConfigError(f"input_range must be finite with low <= high, got {input_range!r}")
+    if like.is_meta:
+        shape = (
+            attributes,
+            max_terms,
+        )  # by `new_empty` alone: any other operation there loads PyTorch's compiler
+        return like.new_empty(shape), like.new_empty(shape), like.new_empty(shape, dtype=torch.bool)
     middle, extent = (low + high) / 2, high - low
     centers = middle.unsqueeze(1).repeat(1, max_terms)
     if terms > 1:
-        steps = torch.linspace(0, 1, terms, dtype=torch.float64, device=device)
+        steps = torch.linspace(0, 1, terms, dtype=torch.float64)
         centers[:, :terms] = low.unsqueeze(1) + extent.unsqueeze(1) * steps
     # A range of no extent (an attribute that never varies) still gets sets of a usable width.
     spacing = torch.where(extent > 0, extent / max(terms - 1, 1), torch.ones_like(extent))
-    return centers, (spacing / CROSSING).unsqueeze(1).repeat(1, max_terms)
+    widths = (spacing / CROSSING).unsqueeze(1).repeat(1, max_terms)
+    mask = (torch.arange(max_terms) < terms).repeat(attributes, 1)
+    return centers.to(like), raw_from_widths(widths).to(like), mask.to(like.device)

@@ -13,7 +13,7 @@ from ..fuzzy import consequents as decide
 from ..fuzzy.membership import raw_from_widths, widths_from_raw
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, hard_choice, straight_through
-from .antecedent import CROSSING
+from .antecedent import CROSSING, drawn
 from .untraced import untraced
 
 _STARTS = ("normal", "zeros")
@@ -93,7 +93,7 @@ class Consequent(nn.Module, ABC):
 
 
 def _started(tensor: Tensor, init: str, deviation: float) -> nn.Parameter:
-    return nn.Parameter(tensor.zero_() if init == "zeros" else tensor.normal_(0, deviation))
+    return nn.Parameter(tensor.zero_()) if init == "zeros" else drawn(tensor, deviation)
 
 
 class AffineConsequent(Consequent):
@@ -144,21 +144,10 @@ class MamdaniConsequent(Consequent):
     def __init__(self, config: Mamdani, selection: Selection, outputs: int, rules: int, like: Tensor) -> None:
         super().__init__()
         self.config, self.selection = config, selection
-        low, high = config.output_range
-        where = "meta" if like.is_meta else "cpu"
-        centers = (
-            torch.linspace(low, high, config.terms, device=where)
-            if config.terms > 1
-            else torch.tensor([(low + high) / 2], device=where)
-        )
-        width = (high - low) / max(config.terms - 1, 1) / CROSSING
-        widths = torch.full((outputs, config.terms), width, device=where)
-        self.output_centers = nn.Parameter(centers.repeat(outputs, 1).to(like))
-        self.raw_output_widths = nn.Parameter(raw_from_widths(widths).to(like))
+        centers, raw_widths = _output_sets(config, outputs, like)
+        self.output_centers, self.raw_output_widths = nn.Parameter(centers), nn.Parameter(raw_widths)
         deviation = (2 / (outputs + rules)) ** 0.5
-        self.conclusion_logits = nn.Parameter(
-            like.new_empty(config.terms, outputs, rules).normal_(0, deviation)
-        )
+        self.conclusion_logits = drawn(like.new_empty(config.terms, outputs, rules), deviation)
         self.register_buffer("noise_seed", torch.randint(2**62, (1,)).to(like.device))
 
     @property
@@ -187,6 +176,18 @@ class MamdaniConsequent(Consequent):
             return decide.defuzzified(firing, torch.einsum("vou,ov->uo", chosen, centers), None)
         moment = torch.einsum("vou,ov->uo", chosen, widths * centers)
         return decide.defuzzified(firing, moment, torch.einsum("vou,ov->uo", chosen, widths))
+
+
+def _output_sets(config: Mamdani, outputs: int, like: Tensor) -> tuple[Tensor, Tensor]:
+    """Centres and raw widths (O, V), spread evenly over the range; on the meta device shapes alone."""
+    if like.is_meta:
+        return like.new_empty(outputs, config.terms), like.new_empty(outputs, config.terms)
+    low, high = config.output_range
+    centers = (
+        torch.linspace(low, high, config.terms) if config.terms > 1 else torch.tensor([(low + high) / 2])
+    )
+    widths = torch.full((outputs, config.terms), (high - low) / max(config.terms - 1, 1) / CROSSING)
+    return centers.repeat(outputs, 1).to(like), raw_from_widths(widths).to(like)
 
 
 def build_consequent(

@@ -9,11 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import safe_json
 from ..decoding import decoded
 from ..errors import ConfigError, at_least
+from ..safe_json import MOST_BYTES, parse
 from .frozen import Wish
 from .neurogenesis import Birth
+
+# Bytes that a network may need for its records: some at any size, several births of each set, each rule's number.
+ROOM, PER_SET, PER_RULE = 2**20, 1024, 32
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class ExtraState:
         for birth in self.births:
             if birth.width <= 0 or birth.step < 0 or birth.count < 0:
                 raise ConfigError(f"a birth must have a width above 0, a step and a count, got {birth}")
+        if any(len(set(numbers)) < len(numbers) for numbers in self.frozen):
+            raise ConfigError("frozen rules and sets must be named once each")
         for rule in self.frozen[0]:
             if not 0 <= rule < rules:
                 raise ConfigError(f"frozen rules must be numbers from 0 to {rules - 1}, got {rule}")
@@ -56,11 +61,14 @@ def written(state: dict[str, Any]) -> Tensor:
     return torch.frombuffer(bytearray(json.dumps(state).encode()), dtype=torch.uint8).clone()
 
 
-def read(state: Tensor) -> ExtraState:
-    """What `written` wrote, checked by type."""
+def read(state: Tensor, attributes: int, max_terms: int, rules: int) -> ExtraState:
+    """What `written` wrote of a network of this size, checked."""
     if state.dtype != torch.uint8 or state.dim() != 1:
         raise ConfigError(
             f"extra state must be a row of bytes, got {state.dtype} of shape {tuple(state.shape)}"
         )
-    found: ExtraState = decoded(ExtraState, safe_json.parse(state.cpu().numpy().tobytes()), "extra state")
+    most = min(MOST_BYTES, ROOM + PER_SET * attributes * max_terms + PER_RULE * rules)
+    saved = parse(state.cpu().numpy().tobytes(), most_bytes=most)
+    found: ExtraState = decoded(ExtraState, saved, "extra state")
+    found.check(attributes, max_terms, rules)
     return found

@@ -22,19 +22,19 @@ from torch import Tensor
 
 from .. import safe_json
 from ..decoding import decoded, shown
-from ..errors import ConfigError, NeuroplasticError
+from ..errors import ConfigError, NeuroplasticError, in_short
 from ..whole_files import write_whole
 from .hierarchy import Hierarchy
 from .nfn import NeuroFuzzyNetwork
-from .taking_over import check_finite, take_over
+from .taking_over import take_over
 
 FORMAT = 1
+# Of the tallest hierarchy, with some to spare.
+_MOST_TENSORS = 10_000
 # What our tensors are made of.
 _TYPES = {torch.bool, torch.uint8, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64}
 # The list of tensors and, within a string, our header: no file of ours comes near.
 _LONGEST_HEADER = 2 * safe_json.MOST_BYTES
-# An error says what is wrong on one line, whatever the file holds.
-_LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def save(net: Any, path: str | os.PathLike[str]) -> None:
     """Write a network or a fitted estimator to one file, whole or not at all.
 
     A network's parameters, structure, statistics and births; of an estimator also its settings, scales and classes.
-    All numbers must be finite: a network whose training has diverged is refused.
+    What could not be read back, such as NaN of a training that has diverged, is refused.
 
     The file is written under a temporary name, synced and renamed, so a crash leaves the old file as it was. It
     carries a checksum, by which `load` finds a flipped bit.
@@ -110,11 +110,9 @@ def save(net: Any, path: str | os.PathLike[str]) -> None:
     header["sha256"] = _checksum(header, tensors)
     text = json.dumps(header)
     try:
-        for name, tensor in tensors.items():
-            check_finite(name, tensor)
-        safe_json.parse(text)
+        _built(_checked(path, safe_json.parse(text)), tensors)
     except NeuroplasticError as error:
-        raise ConfigError(f"this {type(net).__name__} cannot be saved: {error}") from error
+        raise ConfigError(f"this {type(net).__name__} cannot be saved: {in_short(error)}") from error
     write_whole(path, as_bytes(tensors, metadata={"neuroplastic": text}))
 
 
@@ -128,16 +126,19 @@ def load(path: str | os.PathLike[str], *, device: torch.device | str = "cpu") ->
     header = _checked(path, saved)
     if header.sha256 is not None and header.sha256 != _checksum(saved, tensors):
         raise StorageError(f"{path} is damaged: it does not match its checksum")
-    state = torch.random.get_rng_state()  # building a network draws numbers; loading one should not
     try:
-        found = _kind(header.kind).build(header.config, tensors)
-    except StorageError:
-        raise
+        found = _built(header, tensors)
     except NeuroplasticError as error:
         raise _damaged(path, error) from error
-    finally:
-        torch.random.set_rng_state(state)
     return found.to(device) if isinstance(found, torch.nn.Module) else found
+
+
+def _built(header: _Header, tensors: dict[str, Tensor]) -> Any:
+    """The object that a header and tensors describe; a ConfigError or the like says why there is none."""
+    with torch.random.fork_rng(
+        devices=[]
+    ):  # building a network draws numbers; saving or loading one should not
+        return _kind(header.kind).build(header.config, tensors)
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -149,12 +150,14 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Tenso
             if int.from_bytes(beginning.read(8), "little") > _LONGEST_HEADER:
                 raise StorageError(f"{path} is not a readable safetensors file: its header is too long")
         with safe_open(path, framework="pt", device="cpu") as file:
-            text = (file.metadata() or {}).get("neuroplastic")
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            text, names = (file.metadata() or {}).get("neuroplastic"), file.keys()
+            if len(names) > _MOST_TENSORS:
+                raise StorageError(f"{path} is damaged: it has {len(names)} tensors, more than any network")
+            tensors = {name: file.get_tensor(name) for name in names}
     except (FileNotFoundError, PermissionError, StorageError):
         raise
     except (SafetensorError, ValueError, OSError) as error:
-        raise StorageError(f"{path} is not a readable safetensors file: {_in_short(error)}") from error
+        raise StorageError(f"{path} is not a readable safetensors file: {in_short(error)}") from error
     for name, tensor in tensors.items():
         if tensor.dtype not in _TYPES:
             raise StorageError(f"{path} is damaged: the tensor {shown(name)} is {tensor.dtype}")
@@ -185,8 +188,7 @@ def _checked(path: str | os.PathLike[str], saved: Any) -> _Header:
 
 def _checksum(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
     """SHA-256 of a header, but for its checksum, and of each tensor's name, type, shape and bytes."""
-    content = {name: value for name, value in header.items() if name != "sha256"}
-    hasher = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    hasher = hashlib.sha256(safe_json.checksum(header).encode())
     for name, tensor in sorted(tensors.items()):
         hasher.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         hasher.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
@@ -194,9 +196,4 @@ def _checksum(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
 
 
 def _damaged(path: str | os.PathLike[str], error: Exception) -> StorageError:
-    return StorageError(f"{path} is damaged: {_in_short(error)}")
-
-
-def _in_short(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
+    return StorageError(f"{path} is damaged: {in_short(error)}")

@@ -14,10 +14,14 @@ from torch import Tensor, nn
 
 from ..decoding import shown
 from ..errors import ConfigError
+from ..fuzzy.membership import input_limit
 from .antecedent import Antecedent
 from .keeping import keeping
 
 Network = TypeVar("Network", bound=nn.Module)
+
+# The layer norm squares log-firings in double precision.
+LEAST_LOG_FIRING = 1e150
 
 _EXTRA = "_extra_state"
 
@@ -35,9 +39,7 @@ def take_over(net: Network, tensors: Mapping[str, Tensor]) -> Network:
             check_form(name, tensor, wanted[name])
     owned = {name: _owned(name, tensor, wanted[name]) for name, tensor in tensors.items()}
     net.load_state_dict(owned, assign=True)
-    for name, part in net.named_modules():
-        if isinstance(part, Antecedent):
-            _check_sets(f"{name}.", part)
+    check_sets(net)
     return net
 
 
@@ -71,14 +73,31 @@ def _owned(name: str, tensor: Tensor, wanted: Tensor) -> Tensor:
     return owned
 
 
-def _check_sets(prefix: str, part: Antecedent) -> None:
-    if not bool(part.term_mask.any(dim=1).all()):
-        raise ConfigError(f"{prefix}term_mask must leave every attribute at least one set")
-    if bool((part.statistics.count < 0).any() or (part.statistics.m2 < 0).any()):
-        raise ConfigError(f"{prefix}statistics must not be negative")
-    frozen = torch.tensor(part.wish.sets, dtype=torch.int64).reshape(-1, 2)
-    if not bool(part.term_mask[frozen[:, 0], frozen[:, 1]].all()):
-        raise ConfigError(f"{prefix}frozen sets must exist")
+@torch.no_grad()
+def check_sets(net: nn.Module) -> None:
+    """Raise a ConfigError unless every antecedent has sets that firing levels can be computed with, for any input."""
+    for name, part in net.named_modules():
+        if not isinstance(part, Antecedent):
+            continue
+        if not bool(part.term_mask.any(dim=1).all()):
+            raise ConfigError(f"{name}.term_mask must leave every attribute at least one set")
+        if bool((part.statistics.count < 0).any() or (part.statistics.m2 < 0).any()):
+            raise ConfigError(f"{name}.statistics must not be negative")
+        frozen = torch.tensor(part.wish.sets, dtype=torch.int64).reshape(-1, 2)
+        if not bool(part.term_mask[frozen[:, 0], frozen[:, 1]].all()):
+            raise ConfigError(f"{name}: frozen sets must exist")
+        if not _least_log_firing(part) > -LEAST_LOG_FIRING:
+            raise ConfigError(
+                f"{name}: sets lie too far out, or are too narrow, for firing levels to be computed"
+            )
+
+
+def _least_log_firing(part: Antecedent) -> float:
+    """The log-firing (Eq. 6) of a rule that has the farthest set of every attribute, at the farthest input."""
+    precisions = part.precisions()
+    away = part.centers.to(precisions.dtype).abs() + input_limit(precisions.dtype)
+    farthest = (away.square() * precisions).masked_fill(~part.term_mask, 0.0).amax(dim=1)
+    return -float(farthest.sum())
 
 
 def _word(dtype: torch.dtype) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,7 +44,8 @@ class Term:
 
     def membership(self, x: float) -> float:
         """How much x belongs to the set, 0 to 1."""
-        return float(np.exp(-0.5 * ((x - self.center) / self.width) ** 2))
+        away = (x - self.center) / self.width
+        return math.exp(-0.5 * away * away)  # a product becomes infinite where a power would be an error
 
 
 @dataclass(frozen=True)

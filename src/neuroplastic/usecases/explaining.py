@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..errors import InputError, NeuroplasticError, in_short
 from ..rules.explanations.explaining import explain
 from ..rules.explanations.explanation import Explanation
 from ..rules.explanations.regions import PictureExplanation
@@ -60,7 +60,14 @@ def explain_rows(opened: OpenedTable | OpenedEstimator | OpenedNetwork, frame: p
     except ValueError as error:
         raise InputError(f"{opened.path} needs a table with its inputs alone, as numbers: {error}") from error
     if isinstance(opened, OpenedEstimator):
-        return opened.estimator.explain(numbers)
+        try:
+            return opened.estimator.explain(numbers)
+        except NeuroplasticError:
+            raise
+        except ValueError as error:  # scikit-learn's, of several lines, where the columns are others
+            raise InputError(
+                f"{opened.path} needs the columns it was fitted to: {in_short(error)}"
+            ) from error
     return explain(opened.network, numbers.to_numpy(), feature_names=[str(name) for name in frame.columns])
 
 

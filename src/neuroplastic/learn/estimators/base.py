@@ -16,12 +16,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 from torch import Tensor
 
-from ...errors import CapacityWarning, ConfigError, at_least
+from ...errors import CapacityWarning, ConfigError, InputError, at_least
 from ...fuzzy.firing import Firing
 from ...fuzzy.selection import Selection
+from ...memory import need_memory
 from ...network.consequents import Affine
 from ...network.neurogenesis import Birth, Neurogenesis
 from ...network.nfn import NeuroFuzzyNetwork
+from ...network.size import parameters_of
 from ...rules.naming import Naming
 from ...rules.reading import read_rules
 from ...rules.rule_base import RuleBase
@@ -47,6 +49,11 @@ LEAST_ROWS_TO_CHOOSE = 60
 SPARE_TERMS = 3
 # A set is born for so many uncovered values (as a share of a batch, counted over batches), and so wide at least.
 ASKING, LEAST_BORN_WIDTH = 0.5, 0.5
+# What a fit takes at most, measured: of a number that is learned, gradient, moments, averages and copies in double
+# precision; of the firing of a rule in a row of a batch, the steps that make and differentiate it.
+BYTES_OF_NUMBER, BYTES_OF_LEVEL = 40, 64
+# More rules than this are told apart by as many sets as there are.
+MANY_RULES = 2**62
 # Updates: as many as rows, from the fewest to many; of more rows so many passes, up to the most.
 FEWEST, MANY, PASSES, MOST = 300, 600, 100, 1500
 
@@ -253,14 +260,16 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.offset_, self.scale_ = location_and_scale(rows.x, rows.weight)
         self._learn_scale(rows.y, rows.weight)
         seen, seed = self._seen(rows), int(rng.randint(2**31 - 1))
-        terms = int(self.terms) if self.terms != "auto" else first_terms(int(self.rules), self.n_features_in_)
+        rules, columns = int(self.rules), self.n_features_in_
+        terms = int(self.terms) if self.terms != "auto" else first_terms(min(rules, MANY_RULES), columns)
         room = int(self.max_terms) if self.max_terms is not None else terms + SPARE_TERMS
+        self._check_memory(rules, columns, room, len(rows))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net = NeuroFuzzyNetwork(
                 self.n_features_in_,
                 self._outputs(),
-                int(self.rules),
+                rules,
                 terms=1,
                 max_terms=room,
                 selection=Selection(estimator="ste"),
@@ -273,6 +282,18 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             sharpen(net.eval(), seen)
         start_linear(net, *self._linear(seen))
         self.network_, self._adam = net.double().eval(), None
+
+    def _check_memory(self, rules: int, columns: int, max_terms: int, rows: int) -> None:
+        """Raise a ConfigError where a fit would take more memory than there is."""
+        learned = BYTES_OF_NUMBER * parameters_of(columns, self._outputs(), rules, max_terms, Affine())
+        fired = BYTES_OF_LEVEL * rules * min(int(self.batch_size), rows)
+        what = f"rules={rules} of {columns} columns with {self._outputs()} outputs and max_terms={max_terms}"
+        need_memory(
+            what,
+            learned + fired,
+            torch.device("cpu"),
+            "use fewer rules, a smaller max_terms or fewer columns",
+        )
 
     def _neurogenesis(self, rows: int) -> Neurogenesis | None:
         """Births of wide sets, for many rows: a narrow one at a few outliers silences its rules everywhere else."""
@@ -325,6 +346,12 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         X = validate_data(self, X, reset=False, dtype=np.float64)
         with torch.no_grad():
             outputs: Numbers = self.network_(torch.from_numpy((X - self.offset_) / self.scale_)).numpy()
+        finite = np.isfinite(outputs).all(axis=1)
+        if not finite.all():  # of NaN the first class would be the greatest
+            row = int(finite.argmin())
+            raise InputError(
+                f"row {row} has no finite output; its values, or the model's numbers, are too great"
+            )
         return outputs
 
     @property

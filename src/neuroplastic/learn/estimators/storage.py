@@ -111,12 +111,12 @@ def _build(
 
 
 def _read_parameters(kind: type[NeuroFuzzyEstimator], saved: dict[str, Any]) -> dict[str, Any]:
-    """The constructor's arguments, each of its type; a truth value may stand for a number, as in `verbose=True`."""
+    """The constructor's arguments, by their types; truth and whole numbers may change places, as in `verbose=True`."""
     hints = typing.get_type_hints(kind.__init__)
     for name, value in saved.items():
         if name not in kind._get_param_names():
             raise ConfigError(f"parameters has an unknown field {shown(name)}")
-        decoded(hints[name] | bool, value, f"parameters.{name}")
+        decoded(hints[name] | bool | int, value, f"parameters.{name}")
     seed = saved.get("random_state")
     if seed is not None and not 0 <= seed < 2**32:
         raise ConfigError(f"parameters.random_state must lie in 0 to 2**32 - 1, got {seed}")

@@ -131,8 +131,9 @@ def _quadratic_zeros(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
 def _quartic_zeros(f: Numbers) -> Numbers:
     """Real parts of the zeros (N, 4) of polynomials f (N, 5), by eigenvalues in 1 / z, where lower degrees are 0.
 
-    Those of complex zeros are cuts too many, which do no harm.
+    Those of complex zeros are cuts too many, which do no harm. Coefficients beyond what doubles hold have none.
     """
+    f = np.where(np.isfinite(f).all(axis=1, keepdims=True), f, 0.0)
     companion = np.zeros((len(f), 4, 4))
     companion[:, 1, 0] = companion[:, 2, 1] = companion[:, 3, 2] = 1.0
     lead = np.where(np.abs(f[:, 0]) > _TINY, f[:, 0], _TINY)

@@ -151,6 +151,10 @@ def _explanation(
     firing: Numbers,
     below: Explanation | None,
 ) -> Explanation:
+    if not (np.isfinite(output).all() and (firing.sum(axis=1) > 0).all()):
+        raise InputError(
+            "what is not finite cannot be explained; x, or numbers of the network, are too great"
+        )
     rows, fired = firing.nonzero()
     order = np.lexsort((fired, -firing[rows, fired], rows))
     rows, fired = rows[order], fired[order]
