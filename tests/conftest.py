@@ -30,6 +30,7 @@ LONGEST = (
     "network/test_learning.py",
     "learn/estimators/test_estimators.py",
     "learn/estimators/test_scikit_learn_checks.py",
+    "fuzz/test_model_files.py",
     "learn/test_resume.py",
     "network/test_frozen.py",
     "network/test_memory.py",

@@ -104,13 +104,14 @@ def save(net: Any, path: str | os.PathLike[str]) -> None:
     """
     if type(net).__name__ not in _KINDS:
         raise NeuroplasticError(f"save takes one of {', '.join(_KINDS)}, got {type(net).__name__}")
-    config, state = _kind(type(net).__name__).parts(net)
+    kind = _kind(type(net).__name__)
+    config, state = kind.parts(net)
     header = {"format": FORMAT, "kind": type(net).__name__, "config": config}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in state.items()}
     header["sha256"] = _checksum(header, tensors)
     text = json.dumps(header)
     try:
-        _built(_checked(path, safe_json.parse(text)), tensors)
+        _built(kind, _checked(path, safe_json.parse(text)), tensors)
     except NeuroplasticError as error:
         raise ConfigError(f"this {type(net).__name__} cannot be saved: {in_short(error)}") from error
     write_whole(path, as_bytes(tensors, metadata={"neuroplastic": text}))
@@ -126,19 +127,19 @@ def load(path: str | os.PathLike[str], *, device: torch.device | str = "cpu") ->
     header = _checked(path, saved)
     if header.sha256 is not None and header.sha256 != _checksum(saved, tensors):
         raise StorageError(f"{path} is damaged: it does not match its checksum")
+    kind = _kind(header.kind)
     try:
-        found = _built(header, tensors)
+        found = _built(kind, header, tensors)
     except NeuroplasticError as error:
         raise _damaged(path, error) from error
     return found.to(device) if isinstance(found, torch.nn.Module) else found
 
 
-def _built(header: _Header, tensors: dict[str, Tensor]) -> Any:
+def _built(kind: Kind, header: _Header, tensors: dict[str, Tensor]) -> Any:
     """The object that a header and tensors describe; a ConfigError or the like says why there is none."""
-    with torch.random.fork_rng(
-        devices=[]
-    ):  # building a network draws numbers; saving or loading one should not
-        return _kind(header.kind).build(header.config, tensors)
+    # Building a network draws numbers; saving or loading one should not.
+    with torch.random.fork_rng(devices=[]):
+        return kind.build(header.config, tensors)
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Tensor]]:
