@@ -35,6 +35,7 @@ def test_fit_writes_a_model_and_one_page_without_links_to_the_network(place):
     assert "petal length (cm)" in page
     assert "distinguishability" in page
     assert "active rules" in page
+    assert "Do the rules decide?" in page
     assert page.count("data:image/png;base64,") >= 4
     assert 'src="http' not in page
     assert "1 missing values of &#39;sepal width (cm)&#39;" in page
@@ -73,6 +74,31 @@ def test_rules_are_printed_and_exported(place, capsys):
     assert len(pd.read_csv(place / "rules.csv")) == 4
     assert main(["rules", str(place / "model"), "--out", str(place / "rules.pdf")]) == 2
     assert ".txt" in capsys.readouterr().err
+
+
+def test_rules_are_followed_by_whether_they_decide_as_a_comment(place, capsys):
+    model, data = str(place / "model"), str(place / "iris.csv")
+    assert main(["rules", model, "--data", data]) == 0
+    printed = capsys.readouterr().out
+    expected = str(
+        TableModel.load(model).estimator.diagnose(TableModel.load(model).columns.matrix(read_table(data)))
+    )
+    comment = [line[2:] for line in printed.splitlines() if line.startswith("# ")]
+    assert comment == expected.splitlines()
+    assert "On 150 rows" in comment[0]
+    assert main(["rules", model]) == 0
+    assert capsys.readouterr().out.endswith(
+        "\n# Whether the rules decide is told on data: give --data FILE.\n"
+    )
+    assert main(["rules", model, "--exact"]) == 0
+    assert "#" not in capsys.readouterr().out
+    for wrong, words in (
+        (["--data", data, "--exact"], "--data is for the words below printed rules"),
+        (["--data", data, "--out", str(place / "r.txt")], "--data is for the words below printed rules"),
+        (["--data", str(place / "no.csv")], "no.csv"),
+    ):
+        assert main(["rules", model, *wrong]) == 2
+        assert words in capsys.readouterr().err
 
 
 def test_portable_rules_are_written_as_fml(place):
@@ -155,10 +181,14 @@ def test_predictions_do_not_depend_on_the_other_rows_of_the_file(tmp_path, capsy
     assert told[0] == told[1]
 
 
-def test_a_log_file_gets_a_line_per_fold_and_no_bar(place, tmp_path, capsys):
+def test_a_log_file_gets_a_line_per_fold_and_no_bar_and_in_the_end_whether_the_rules_decide(
+    place, tmp_path, capsys
+):
     command = ["fit", str(place / "iris.csv"), "--target", "species", "--rules", "3", "--folds", "2"]
     assert main([*command, "--out", str(tmp_path / "m")]) == 0
-    lines = capsys.readouterr().err.splitlines()
+    printed = capsys.readouterr()
+    assert "Do the rules decide? On 150 rows:" in printed.out
+    lines = printed.err.splitlines()
     assert [line.partition(",")[0] for line in lines[:2]] == [
         "cross-validation: 1 of 2 folds",
         "cross-validation: 2 of 2 folds",

@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from neuroplastic.cli.main import main
+from neuroplastic.errors import MissingPackageError
 from neuroplastic.experiment.options import with_values
 from neuroplastic.experiment.run_folder import RunFolder
 from neuroplastic.experiment.trial import DIAGNOSED, KEPT_FIGURES, Trial
@@ -61,3 +62,25 @@ def test_train_ends_with_whether_the_rules_decide(agent, tmp_path, capsys, monke
     with (run / "metrics.csv").open() as file:
         (row,) = csv.DictReader(file)
     assert ("carry" in row) == (agent == "nfn")
+
+
+def test_rules_of_a_run_are_followed_by_whether_they_decide(tmp_path, capsys, monkeypatch):
+    run = str(ran(tiny(CorridorTask(), "nfn", "parallel_q"), tmp_path).folder.path)
+
+    def comment(*words):
+        capsys.readouterr()
+        assert main(["rules", run, *words]) == 0
+        return [line[2:] for line in capsys.readouterr().out.splitlines() if line.startswith("# ")]
+
+    assert "Do the rules decide? On " in comment()[0]
+    assert comment("--head", "value") == ["Whether the rules decide is told of the advantage head."]
+    assert main(["rules", run, "--data", "rows.csv"]) == 2
+    assert "leave --data out" in capsys.readouterr().err
+
+    def gone(*_, **__):
+        raise MissingPackageError("the game is not installed")
+
+    monkeypatch.setattr(CorridorTask, "environment", gone)
+    assert "no episode can be played: the game is not installed" in comment()[0], (
+        "the rules are printed still"
+    )

@@ -139,6 +139,16 @@ def test_a_saved_table_predicts_as_the_fitted_one_does(fitted, file, tmp_path):
     assert made.csv().startswith("kind,P(large),P(small)\n")
 
 
+def test_a_fitted_table_and_its_page_say_whether_the_rules_decide(fitted):
+    found = fitted.diagnosis
+    assert found == fitted.estimator.diagnose(fitted.table.x)
+    assert (found.rows, found.rules, found.decision) == (79, 3, "class")
+    (section,) = (part for part in table_page(fitted).sections if part.title == "Do the rules decide?")
+    assert section.notes == (found.advice,)
+    (table,) = section.tables
+    assert [tuple(cell.text for cell in row) for row in table.rows] == found.lines()
+
+
 def test_a_place_that_cannot_be_written_to_is_refused_before_the_fit(fitted, tmp_path):
     check_place(tmp_path / "deep" / "in" / "there")
     (tmp_path / "file").write_text("kept")

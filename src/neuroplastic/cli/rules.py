@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError, choose
-from ..usecases.opening import RUN, OpenedEstimator, OpenedRun, OpenedTable, kind_of, open_anything
+from ..errors import ConfigError, NeuroplasticError, choose
+from ..usecases.opening import RUN, Opened, OpenedEstimator, OpenedRun, OpenedTable, kind_of, open_anything
 from ..usecases.requests import EPOCHS, HEADS, PICTURES, RULE_FILES
 from ..whole_files import write_whole
 from .arguments import add_import, need_file, new_file, whole
@@ -21,8 +21,9 @@ def add_to(commands: Any) -> None:
     rules = commands.add_parser(
         "rules",
         help="print or export the rules of a model, a saved network or a run",
-        description="Prints the rules, or writes them: the ending of --out chooses text (.txt), a table (.csv), "
-        "JSON (.json), FML (.fml), FCL (.fcl), MATLAB (.fis) or ONNX (.onnx, the network).",
+        description="Prints the rules, and as a comment whether they decide, or writes them: the ending of --out "
+        "chooses text (.txt), a table (.csv), JSON (.json), FML (.fml), FCL (.fcl), MATLAB (.fis) or ONNX (.onnx, the "
+        "network).",
     )
     explain = commands.add_parser(
         "explain",
@@ -38,6 +39,9 @@ def add_to(commands: Any) -> None:
     rules.add_argument("--out", metavar="FILE", help="write here instead of printing")
     rules.add_argument(
         "--exact", action="store_true", help="all premises and digits, so that they can be read back"
+    )
+    rules.add_argument(
+        "--data", metavar="FILE", help="rows to tell from whether the rules decide (a run plays episodes)"
     )
     rules.add_argument("--head", choices=HEADS, help="whose rules, of a run (default: advantage)")
     rules.set_defaults(run=run_rules)
@@ -58,6 +62,8 @@ def run_rules(options: argparse.Namespace) -> int:
     if options.exact and ending not in ("", ".txt"):
         raise ConfigError(f"--exact is for rules as text, {ending} is none; leave it out")
     _for_runs(options, "which", "head")
+    if options.data is not None:
+        _check_data(options)
     from ..rules.standards import NotExpressibleError
     from ..usecases.rules import rules_file, rules_of
 
@@ -65,6 +71,8 @@ def run_rules(options: argparse.Namespace) -> int:
     rules = rules_of(opened, head=options.head or HEADS[0])
     if target is None:
         print(rules.text(exact=options.exact))
+        if not options.exact:
+            print(f"\n{_as_comment(_diagnosis(opened, options))}")
         return 0
     try:
         content = rules_file(rules, ending, exact=options.exact)
@@ -74,6 +82,34 @@ def run_rules(options: argparse.Namespace) -> int:
     write_whole(target, content)
     print(f"{target}: {len(rules)} rules")
     return 0
+
+
+def _check_data(options: argparse.Namespace) -> None:
+    if kind_of(options.source) == RUN:
+        raise ConfigError("a run is diagnosed on what it sees in evaluation episodes; leave --data out")
+    if options.out is not None or options.exact:
+        raise ConfigError("--data is for the words below printed rules; leave it out, or --out and --exact")
+    need_file(options.data)
+
+
+def _diagnosis(opened: Opened, options: argparse.Namespace) -> str:
+    """Whether the rules decide, or why that is not told."""
+    from ..usecases.diagnosing import diagnose_evaluation, diagnose_file
+
+    if not isinstance(opened, OpenedRun):
+        untold = "Whether the rules decide is told on data: give --data FILE."
+        return untold if options.data is None else str(diagnose_file(opened, options.data))
+    if options.head not in (None, HEADS[0]):
+        return f"Whether the rules decide is told of the {HEADS[0]} head."
+    try:
+        return str(diagnose_evaluation(opened))
+    except NeuroplasticError as error:  # the rules have been printed all the same
+        return f"Whether the rules decide is not told, for no episode can be played: {error}"
+
+
+def _as_comment(text: str) -> str:
+    """Lines that the language of rules skips: what is printed can be read back."""
+    return "\n".join(f"# {line}" for line in text.splitlines())
 
 
 def run_explain(options: argparse.Namespace) -> int:

@@ -43,7 +43,7 @@ def add_to(commands: Any) -> None:
 
 
 def run_fit(options: argparse.Namespace) -> int:
-    """Print what the table holds, the rules learned from it, their scores, and where the page is."""
+    """Print what the table holds, the rules learned from it, their scores, if they decide, and where the page is."""
     need_file(options.data)
     wanted = TableRequest(options.data, options.target, options.task, tuple(options.ignore))
     how = FitRequest(options.rules, options.portable, options.folds, options.seed)
@@ -62,6 +62,7 @@ def run_fit(options: argparse.Namespace) -> int:
     print(f"\n{fitted.rules.text(premises=4, consequents=3)}\n")
     for line in saved.summary:
         print(line)
+    print(f"\n{fitted.diagnosis}\n")
     print(f"page: {saved.page}; predict with: neuroplastic predict {saved.folder} FILE")
     return 0
 

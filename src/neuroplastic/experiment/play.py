@@ -261,10 +261,27 @@ def _begin_next(seat: _Seat, to_play: Iterator[int]) -> bool:
 
 def watch_episode(task: Task, policy: Policy, *, episode: int = 0, seed: int = 0) -> list[Observations]:
     """Play one evaluation episode; the observations that its decisions were made on."""
+    with Game(task, seed=seed, stream="evaluation") as game:
+        return _watched(game, policy, episode)
+
+
+def watch_evaluation(
+    task: Task, policy: Policy, *, observations: int, episodes: int, seed: int = 0
+) -> list[Observations]:
+    """Play evaluation episodes until at least so many observations were decided on, or so many episodes played."""
     seen: list[Observations] = []
     with Game(task, seed=seed, stream="evaluation") as game:
-        game.begin(episode)
-        while not game.over:
-            seen.append(game.observation.copy())
-            game.act(decision(policy, game))
+        for episode in range(at_least("episodes", episodes, 1)):
+            seen += _watched(game, policy, episode)
+            if len(seen) >= observations:
+                break
+    return seen
+
+
+def _watched(game: Game, policy: Policy, episode: int) -> list[Observations]:
+    seen: list[Observations] = []
+    game.begin(episode)
+    while not game.over:
+        seen.append(game.observation.copy())
+        game.act(decision(policy, game))
     return seen

@@ -1,4 +1,4 @@
-"""The page of a model fitted to a table: scores, rules, how readable they are, pictures."""
+"""The page of a model fitted to a table: scores, rules, whether they decide, how readable they are, pictures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
+from ..rules.diagnosis import Diagnosis
 from ..rules.measures.readability import readability
 from ..rules.pictures import plot_births, plot_explanation, plot_firing, plot_rule_map, plot_sets
 from ..rules.rule_base import RuleBase
@@ -29,9 +30,11 @@ def table_report(
     scores: Scores,
     *,
     before: RuleBase,
+    diagnosis: Diagnosis,
     notes: Sequence[str] = (),
 ) -> Report:
-    """The page. `scores` are those of cross-validation by name, fold by fold; `before` the rules before training."""
+    """The page. `scores` are those of cross-validation by name, fold by fold; `before` the rules before training;
+    `diagnosis` is on the rows x."""
     rules = estimator.rules_
     named = {name: (statistics.fmean(folds), _spread(folds)) for name, folds in scores.items()}
     summary = [
@@ -47,6 +50,7 @@ def table_report(
         (
             Section("How good it is", (_score_table(scores),), tuple(notes)),
             Section("The rules", (_rule_table(rules),)),
+            Section("Do the rules decide?", (_diagnosis_table(diagnosis),), (diagnosis.advice,)),
             Section("How readable they are", (_readability_table(estimator, x),)),
             Section("Pictures", tuple(_figures(estimator, rules, before, x))),
         ),
@@ -84,6 +88,16 @@ def _rule_table(rules: RuleBase) -> Table:
         "weighted by firing. Of long rules the premises that set them apart most are shown."
     )
     return Table("rules", "The rules, in the table's own units.", how, ("rule", "reads"), tuple(rows))
+
+
+def _diagnosis_table(diagnosis: Diagnosis) -> Table:
+    rows = [text_cells(name, words) for name, words in diagnosis.lines()]
+    how = (
+        "The rule that leads on a row is the one that fires most. If all rules fire as on average, the IF parts know "
+        "nothing of the row: what still comes out the same is the work of the THEN parts."
+    )
+    caption = f"Figures of who decides, on the {diagnosis.rows} rows learned from."
+    return Table("diagnosis", caption, how, ("figure", "value"), tuple(rows))
 
 
 def _readability_table(estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor, x: pd.DataFrame) -> Table:

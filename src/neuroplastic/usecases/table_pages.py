@@ -34,13 +34,14 @@ def check_place(out: str | Path, *, force: bool = False) -> None:
 
 
 def table_page(fitted: FittedTable) -> Report:
-    """Scores, rules, how readable they are, and pictures."""
+    """Scores, rules, whether they decide, how readable they are, and pictures."""
     return table_report(
         f"Rules for {fitted.table.columns.target}, learned from {fitted.table.name}",
         fitted.estimator,
         fitted.table.x,
         fitted.scores,
         before=fitted.start,
+        diagnosis=fitted.diagnosis,
         notes=fitted.table.notes,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..learn.estimators.looks import Look
 from ..learn.table_model import TableModel, estimator_for
+from ..rules.diagnosis import Diagnosis
 from ..rules.rule_base import RuleBase
 from .cross_validation import FoldScores, cross_validate
 from .preparing import PreparedTable
@@ -34,6 +36,11 @@ class FittedTable:
     def rules(self) -> RuleBase:
         """The rules, in the table's own units."""
         return self.estimator.rules_
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """Whether the rules decide, on the rows learned from."""
+        return self.estimator.diagnose(self.table.x)
 
     @property
     def model(self) -> TableModel:
