@@ -73,7 +73,8 @@ def test_rules_of_a_run_are_followed_by_whether_they_decide(tmp_path, capsys, mo
         return [line[2:] for line in capsys.readouterr().out.splitlines() if line.startswith("# ")]
 
     assert "Do the rules decide? On " in comment()[0]
-    assert comment("--head", "value") == ["Whether the rules decide is told of the advantage head."]
+    assert main(["rules", run, "--head", "value"]) == 2
+    assert "is told by a plain network: only the advantage has rules" in capsys.readouterr().err
     assert main(["rules", run, "--data", "rows.csv"]) == 2
     assert "leave --data out" in capsys.readouterr().err
 

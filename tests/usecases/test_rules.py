@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import neuroplastic as npl
+from neuroplastic.cli.main import main
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.rules.standards import NotExpressibleError
 from neuroplastic.rules.standards.files import ENDINGS
@@ -46,6 +47,12 @@ def test_a_run_has_rules_of_two_heads(head, run_of):
     found = rules_of(open_anything(run_of("nfn")), head=head)
     assert ([v.name for v in found.levels[0].outputs] == ["value"]) == (head == "value")
     assert found.levels[0].inputs[0].name == "feature 1 row 1 column 1"
+
+
+def test_rules_of_the_value_are_followed_by_no_diagnosis(run_of, capsys):
+    assert main(["rules", str(run_of("nfn")), "--head", "value"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "# Whether the rules decide is told of the advantage head."
 
 
 def test_a_plain_run_has_no_rules(run_of):

@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, NeuroplasticError, in_short
+from ..errors import InputError
 from ..rules.explanations.explaining import explain
 from ..rules.explanations.explanation import Explanation
 from ..rules.explanations.regions import PictureExplanation
-from .opening import OpenedEstimator, OpenedNetwork, OpenedRun, OpenedTable
+from .opening import OpenedEstimator, OpenedRun, OpenedTable
+from .rows import TakesRows, columns_checked, inputs_of, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,36 +40,23 @@ class ExplainedRow:
         return plot_explanation(self.explanation)
 
 
-def explain_row(
-    opened: OpenedTable | OpenedEstimator | OpenedNetwork, data: str | Path, *, number: int = 1
-) -> ExplainedRow:
+def explain_row(opened: TakesRows, data: str | Path, *, number: int = 1) -> ExplainedRow:
     """Explain one row of a file, by its number from 1."""
-    from ..learn.columns import read_table
-
-    frame = opened.model.read(data) if isinstance(opened, OpenedTable) else read_table(data)
+    frame = read_rows(opened, data)
     if not 1 <= number <= len(frame):
         raise InputError(f"row must be at least 1 and at most {len(frame)}, the rows of {data}, got {number}")
     return ExplainedRow(number, explain_rows(opened, frame.iloc[[number - 1]]))
 
 
-def explain_rows(opened: OpenedTable | OpenedEstimator | OpenedNetwork, frame: pd.DataFrame) -> Explanation:
+def explain_rows(opened: TakesRows, frame: pd.DataFrame) -> Explanation:
     """Explain rows: with a table's own columns, else with the inputs alone, as numbers."""
+    inputs = inputs_of(opened, frame)
     if isinstance(opened, OpenedTable):
-        return opened.model.estimator.explain(opened.model.columns.matrix(frame))
-    try:
-        numbers = frame.astype(float)
-    except ValueError as error:
-        raise InputError(f"{opened.path} needs a table with its inputs alone, as numbers: {error}") from error
+        return opened.model.estimator.explain(inputs)
     if isinstance(opened, OpenedEstimator):
-        try:
-            return opened.estimator.explain(numbers)
-        except NeuroplasticError:
-            raise
-        except ValueError as error:  # scikit-learn's, of several lines, where the columns are others
-            raise InputError(
-                f"{opened.path} needs the columns it was fitted to: {in_short(error)}"
-            ) from error
-    return explain(opened.network, numbers.to_numpy(), feature_names=[str(name) for name in frame.columns])
+        with columns_checked(opened.path):
+            return opened.estimator.explain(inputs)
+    return explain(opened.network, inputs.to_numpy(), feature_names=[str(name) for name in frame.columns])
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigError, choose
+from ..errors import ConfigError, InputError, choose
+from ..network.hierarchy import Hierarchy
+from ..network.nfn import NeuroFuzzyNetwork
 from ..rules.reading import rule_bases
 from ..rules.rule_base import RuleBase
 from ..rules.standards.files import exported
@@ -13,8 +15,6 @@ from .opening import Opened, OpenedEstimator, OpenedRun, OpenedTable
 from .requests import HEADS, RULE_FILES
 
 if TYPE_CHECKING:
-    from ..network.hierarchy import Hierarchy
-    from ..network.nfn import NeuroFuzzyNetwork
     from ..rules.estimators import FittedEstimator
 
 
@@ -49,6 +49,10 @@ def _rules_of_run(run: OpenedRun, head: str) -> ReadRules:
 
     run.need_rules()
     network = getattr(run.agent, choose("head", head, HEADS))
+    if not isinstance(network, Hierarchy | NeuroFuzzyNetwork):
+        raise InputError(
+            f"the {head} of {run.path} is told by a plain network: only the {HEADS[0]} has rules"
+        )
     return ReadRules(head_rules(run.config, run.agent, head), network)
 
 
