@@ -14,7 +14,7 @@ from torch.testing import assert_close
 
 import neuroplastic as npl
 from benchmarks.peers import FuzzyTheoryAntecedent, StraightforwardGumbel, installed, pytsk_antecedent
-from neuroplastic.fuzzy import kernel
+from neuroplastic.fuzzy import backends
 
 B, D, U, T = 7, 5, 6, 3
 
@@ -60,7 +60,7 @@ def check_straightforward() -> None:
 def _without_kernel(
     net: npl.NeuroFuzzyNetwork, x: Tensor, upstream: Tensor
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    with kernel.disabled():
+    with backends.eager_only():
         return of_ours(net, x, upstream)
 
 

@@ -20,7 +20,7 @@ from benchmarks import agreement, memory
 from benchmarks.peers import FuzzyTheoryAntecedent, StraightforwardGumbel, installed, pytsk_antecedent
 from benchmarks.table import table
 from benchmarks.timing import Contestant, race, reuse_memory
-from neuroplastic.fuzzy import kernel
+from neuroplastic.fuzzy import backends
 
 SECONDS = 60.0
 HOLD = 64
@@ -96,7 +96,7 @@ def ours(name: str, net: npl.NeuroFuzzyNetwork, x: Tensor, *, fused: bool = True
     antecedent, hold = net.antecedent, net.selection.noise_hold
 
     def path() -> AbstractContextManager[None]:
-        return nullcontext() if fused else kernel.disabled()
+        return nullcontext() if fused else backends.eager_only()
 
     def firing(x: Tensor) -> Tensor:
         antecedent.passes += 1
@@ -150,7 +150,7 @@ def evaluation_contestants(size: Size) -> list[Contestant]:
     x = torch.rand(size.B, size.D)
 
     def without_kernel(x: Tensor) -> Tensor:
-        with kernel.disabled():
+        with backends.eager_only():
             return eager.firing(x)
 
     calls: dict[str, tuple[Callable[[Tensor], Tensor], Tensor]] = {
@@ -266,7 +266,7 @@ def conditions(rounds: int, *, tuned: bool) -> str:
     return "\n".join(
         [
             f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}, float32; "
-            f"compiled kernel: {'yes' if kernel.available() else 'no'}.",
+            f"compiled kernel: {'yes' if backends.compiled_available() else 'no'}.",
             "Paper: B=64, D=1600, U=256. Tabular: B=256, D=30, U=32. Forward + backward, but for B=1.",
             "Best pass in milliseconds; in brackets: times as long as ours with held noise "
             "((a) with fresh noise: as ours with fresh noise).",

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import neuroplastic as npl
-from neuroplastic.fuzzy import kernel
+from neuroplastic.fuzzy import backends
 from tests.random_network import Setup, place
 
 pytestmark = pytest.mark.filterwarnings("ignore::neuroplastic.CapacityWarning")
@@ -99,7 +99,7 @@ def assert_same(before, after):
 def path(request):
     """Both ways of computing."""
     if request.param == "eager":
-        with kernel.disabled():
+        with backends.eager_only():
             yield
     else:
         yield

@@ -6,7 +6,7 @@ import torch
 from benchmarks import memory
 from benchmarks.memory import B, D, T, U, largest_tensor, small_network
 from benchmarks.peers import StraightforwardGumbel
-from neuroplastic.fuzzy import kernel
+from neuroplastic.fuzzy import backends
 
 FORBIDDEN = B * D * min(T, U)
 
@@ -60,7 +60,9 @@ def as_many_threads_as_cores(monkeypatch):
 
 @can_measure
 @pytest.mark.usefixtures("as_many_threads_as_cores")
-@pytest.mark.skipif(not kernel.available(), reason="the fused kernel is not available on this machine")
+@pytest.mark.skipif(
+    not backends.compiled_available(), reason="the fused kernel is not available on this machine"
+)
 @pytest.mark.parametrize("terms", TERMS)
 def test_training_step_at_the_papers_size_takes_at_most_six_times_the_logits(terms):
     assert memory.peak_extra(terms).step <= 6

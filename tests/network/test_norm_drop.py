@@ -4,18 +4,18 @@ import pytest
 import torch
 from torch import nn
 
-from neuroplastic.fuzzy import kernel
+from neuroplastic.fuzzy import backends
 from neuroplastic.network.norm_drop import norm_relu_drop
 
 
 @pytest.fixture(params=["kernel", "no kernel"], autouse=True)
 def _with_and_without_kernel(request):
     if request.param == "kernel":
-        if not kernel.available():
+        if not backends.compiled_available():
             pytest.skip("the kernel was not built")
         yield
     else:
-        with kernel.disabled():
+        with backends.eager_only():
             yield
 
 

@@ -1,5 +1,8 @@
 /* The rule part of a neuro-fuzzy network, fused: each function makes one pass over memory where eager
- * PyTorch makes a dozen. Plain C without Python's headers; kernel.py calls it through ctypes.
+ * PyTorch makes a dozen. Plain C without Python's headers; backends/compiled.py calls it through ctypes and vouches for
+ * every pointer and size: nothing is checked here.
+ *
+ * NaN is never lost on the way: comparisons are so written that a NaN comes out where one went in.
  *
  * Letters as everywhere: B batch, D attributes, T terms of an attribute, U rules. Matrices are row-major.
  * The mathematics is in _kernel_body.h (and _norm_body.h, for the picture encoder in front), compiled once for float
@@ -20,6 +23,11 @@
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
+
+/* backends/library.py opens only a library that was built from sources of its own number: raise both together, whenever
+ * a function changes what it takes, gives or promises. */
+#define VERSION 2
+EXPORT int kernel_version(void) { return VERSION; }
 
 /* Rules are worked on in blocks that stay in the first-level cache. */
 #define BLOCK 64
@@ -80,6 +88,7 @@ EXPORT void uniform_float(uint64_t seed, float *out, int64_t count, int threads)
 
 #define REAL float
 #define INTEGER int32_t
+#define BITS uint32_t
 #define NAME(f) f##_float
 #define MANTISSA_BITS 23
 #define EXPONENT_BIAS 127
@@ -92,6 +101,7 @@ EXPORT void uniform_float(uint64_t seed, float *out, int64_t count, int threads)
 #include "_norm_body.h"
 #undef REAL
 #undef INTEGER
+#undef BITS
 #undef NAME
 #undef MANTISSA_BITS
 #undef EXPONENT_BIAS
@@ -103,6 +113,7 @@ EXPORT void uniform_float(uint64_t seed, float *out, int64_t count, int threads)
 
 #define REAL double
 #define INTEGER int64_t
+#define BITS uint64_t
 #define NAME(f) f##_double
 #define MANTISSA_BITS 52
 #define EXPONENT_BIAS 1023

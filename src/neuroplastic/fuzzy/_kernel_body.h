@@ -2,7 +2,8 @@
  * which the compiler vectorises over rules (or attributes), and an exported one that spreads the ranges over
  * threads. */
 
-/* exp(x) for x <= 0: 2^n times a Taylor polynomial on |r| <= ln(2)/2. Branch-free, so loops over it vectorise. */
+/* exp(x) for x <= 0, NaN for NaN: 2^n times a Taylor polynomial on |r| <= ln(2)/2. Branch-free, so loops over it
+ * vectorise. */
 INLINE REAL NAME(exponential)(REAL x)
 {
     x = x < EXP_LOWEST ? EXP_LOWEST : x;
@@ -27,9 +28,9 @@ INLINE REAL NAME(exponential)(REAL x)
     for (int k = EXP_DEGREE - 1; k >= 0; k--)
         p = p * r + taylor[k];
     union {
-        INTEGER bits;
+        BITS bits;
         REAL value;
-    } scale = {.bits = ((INTEGER)n + EXPONENT_BIAS) << MANTISSA_BITS};
+    } scale = {.bits = (BITS)((INTEGER)n + EXPONENT_BIAS) << MANTISSA_BITS};
     return p * scale.value;
 }
 
@@ -41,54 +42,68 @@ INLINE void NAME(fetch_next_row)(const REAL *block, int64_t U)
         __builtin_prefetch(block + U + k, 0, 2);
 }
 
+/* A number as it is where it is finite, else NaN. */
+INLINE REAL NAME(finite_or_nan)(REAL value) { return value - value == 0 ? value : (REAL)NAN; }
+
 /* Premise selection: the existing term with the greatest logit (plus noise), the lowest index on a tie, and
- * that term's centre and precision, for every attribute and rule. */
+ * that term's centre and precision, for n rules of one attribute, whose lowest existing term is `lowest`. The centre is
+ * NaN where there is no choice: an existing term's score is NaN, the attribute has no term, or the centre is not finite.
+ * `at` is the place of the first rule in a term's plane of D x U; `noisy` is a constant at each call. */
+INLINE void NAME(select_block)(const REAL *logits, const REAL *noise, const uint8_t *exists, const REAL *centers,
+                               const REAL *precisions, uint8_t *chosen, REAL *center, REAL *precision, int64_t T,
+                               int64_t plane, int64_t U, int64_t at, const int64_t n, int64_t lowest, const int noisy)
+{
+    REAL best[BLOCK], c[BLOCK], s[BLOCK];
+    INTEGER index[BLOCK];
+    for (int64_t t = lowest; t < T; t++) {
+        if (t > lowest && !exists[t])
+            continue;
+        const REAL *logit = logits + t * plane + at, *extra = noisy ? noise + t * plane + at : logit;
+        const REAL ct = exists[t] ? NAME(finite_or_nan)(centers[t]) : (REAL)NAN;
+        const REAL st = NAME(finite_or_nan)(precisions[t]);
+        NAME(fetch_next_row)(logit, U);
+        if (noisy)
+            NAME(fetch_next_row)(extra, U);
+        if (t == lowest)
+            for (int64_t k = 0; k < n; k++) {
+                best[k] = noisy ? logit[k] + extra[k] : logit[k];
+                c[k] = ct;
+                s[k] = st;
+                index[k] = (INTEGER)t;
+            }
+        else
+            for (int64_t k = 0; k < n; k++) {
+                const REAL score = noisy ? logit[k] + extra[k] : logit[k];
+                const int better = (score > best[k]) | (score != score); /* and nothing is better than a NaN */
+                best[k] = better ? score : best[k];
+                c[k] = better ? ct : c[k];
+                s[k] = better ? st : s[k];
+                index[k] = better ? (INTEGER)t : index[k];
+            }
+    }
+    for (int64_t k = 0; k < n; k++) {
+        center[at + k] = best[k] == best[k] ? c[k] : (REAL)NAN;
+        precision[at + k] = s[k];
+        chosen[at + k] = (uint8_t)index[k];
+    }
+}
+
 CLONES static void NAME(select_rows)(const REAL *logits, const REAL *noise, const uint8_t *mask,
                                      const REAL *centers, const REAL *precisions, uint8_t *chosen, REAL *center,
                                      REAL *precision, int64_t T, int64_t D, int64_t U, int64_t first, int64_t last)
 {
     for (int64_t d = first; d < last; d++) {
+        const uint8_t *exists = mask + d * T;
+        const REAL *c = centers + d * T, *s = precisions + d * T;
         int64_t lowest = 0;
-        while (lowest < T - 1 && !mask[d * T + lowest])
+        while (lowest < T - 1 && !exists[lowest])
             lowest++;
         for (int64_t start = 0; start < U; start += BLOCK) {
-            const int64_t n = MIN(BLOCK, U - start);
-            REAL best[BLOCK], c[BLOCK], s[BLOCK];
-            INTEGER index[BLOCK];
-            for (int64_t k = 0; k < BLOCK; k++) {
-                best[k] = -INFINITY;
-                c[k] = centers[d * T + lowest];
-                s[k] = precisions[d * T + lowest];
-                index[k] = (INTEGER)lowest;
-            }
-            for (int64_t t = lowest; t < T; t++) {
-                if (!mask[d * T + t])
-                    continue;
-                const int64_t at = (t * D + d) * U + start;
-                const REAL ct = centers[d * T + t], st = precisions[d * T + t];
-                REAL score[BLOCK];
-                NAME(fetch_next_row)(logits + at, U);
-                if (noise)
-                    NAME(fetch_next_row)(noise + at, U);
-                if (noise)
-                    for (int64_t k = 0; k < n; k++)
-                        score[k] = logits[at + k] + noise[at + k];
-                else
-                    for (int64_t k = 0; k < n; k++)
-                        score[k] = logits[at + k];
-                for (int64_t k = 0; k < n; k++) {
-                    const int better = score[k] > best[k];
-                    best[k] = better ? score[k] : best[k];
-                    c[k] = better ? ct : c[k];
-                    s[k] = better ? st : s[k];
-                    index[k] = better ? (INTEGER)t : index[k];
-                }
-            }
-            for (int64_t k = 0; k < n; k++) {
-                center[d * U + start + k] = c[k];
-                precision[d * U + start + k] = s[k];
-                chosen[d * U + start + k] = (uint8_t)index[k];
-            }
+            const int64_t n = MIN(BLOCK, U - start), at = d * U + start;
+            if (noise)
+                NAME(select_block)(logits, noise, exists, c, s, chosen, center, precision, T, D * U, U, at, n, lowest, 1);
+            else
+                NAME(select_block)(logits, noise, exists, c, s, chosen, center, precision, T, D * U, U, at, n, lowest, 0);
         }
     }
 }
@@ -139,9 +154,10 @@ INLINE void NAME(distance_tile)(const REAL *x, const REAL *center, const REAL *p
             out[b * out_stride + k] = -((const REAL *)total[b])[k];
 }
 
-/* Tiles first..last of the product, rule tile by rule tile, so that a tile's columns stay in cache for all rows. */
-CLONES static void NAME(distance_tiles)(const REAL *x, const REAL *center, const REAL *precision, REAL *out, int64_t B,
-                                        int64_t D, int64_t U, int64_t first, int64_t last)
+/* Tiles first..last of the product, rule tile by rule tile, so that a tile's columns stay in cache for all rows. Gives 0,
+ * or 1 where memory ran out. */
+CLONES static int NAME(distance_tiles)(const REAL *x, const REAL *center, const REAL *precision, REAL *out, int64_t B,
+                                       int64_t D, int64_t U, int64_t first, int64_t last)
 {
     const int64_t row_tiles = (B + 7) / 8;
     REAL *padded = NULL;
@@ -154,7 +170,7 @@ CLONES static void NAME(distance_tiles)(const REAL *x, const REAL *center, const
             if (!padded) {
                 padded = calloc((size_t)(2 * D * TILE), sizeof(REAL));
                 if (!padded)
-                    abort();
+                    return 1;
                 for (int64_t d = 0; d < D; d++) {
                     memcpy(padded + d * TILE, c + d * U, (size_t)columns * sizeof(REAL));
                     memcpy(padded + (D + d) * TILE, s + d * U, (size_t)columns * sizeof(REAL));
@@ -181,17 +197,21 @@ CLONES static void NAME(distance_tiles)(const REAL *x, const REAL *center, const
             NAME(distance_tile)(rows, c, s, stride, target, U, D, columns, 1);
     }
     free(padded);
+    return 0;
 }
 
 /* Log-firing (Eq. 6): out[b,u] = -sum_d precision[d,u] * (x[b,d] - center[d,u])^2. Differences are formed before
- * squaring, so narrow sets far from zero lose no digits. */
-EXPORT void NAME(distance)(const REAL *x, const REAL *center, const REAL *precision, REAL *out, int64_t B, int64_t D,
-                           int64_t U, int threads)
+ * squaring, so narrow sets far from zero lose no digits. Gives 0, or 1 where memory ran out and `out` is not whole. */
+EXPORT int NAME(distance)(const REAL *x, const REAL *center, const REAL *precision, REAL *out, int64_t B, int64_t D,
+                          int64_t U, int threads)
 {
     const int64_t tiles = (B + 7) / 8 * ((U + TILE - 1) / TILE);
-#pragma omp parallel for num_threads(threads) schedule(static)
+    int failed = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
     for (int part = 0; part < threads; part++)
-        NAME(distance_tiles)(x, center, precision, out, B, D, U, tiles * part / threads, tiles * (part + 1) / threads);
+        failed |= NAME(distance_tiles)(x, center, precision, out, B, D, U, tiles * part / threads,
+                                       tiles * (part + 1) / threads);
+    return failed;
 }
 
 /* Everything the gradient kernel reads and writes. */
@@ -221,9 +241,10 @@ INLINE void NAME(gradient_block)(const struct NAME(gradient_task) *task, int64_t
             if (!exists[t])
                 continue;
             const int64_t at = (t * D + d) * U + start;
-            const REAL *logits = task->logits + at, *noise = task->noise + at;
+            const REAL *logits = task->logits + at;
             NAME(fetch_next_row)(logits, U);
             if (task->noise) {
+                const REAL *noise = task->noise + at;
                 NAME(fetch_next_row)(noise, U);
                 for (int64_t k = 0; k < n; k++) {
                     const REAL score = logits[k] + noise[k];
@@ -367,7 +388,8 @@ EXPORT void NAME(uncovered)(const REAL *x, const REAL *centers, const REAL *prec
 }
 
 /* 1.5-entmax of each row, whose greatest entry is 0: out = (x/2 - tau)_+^2 with tau such that the row sums to 1.
- * The sum is convex and falling in tau and at least 1 at tau = -1, so Newton's steps from there never overshoot. */
+ * The sum is convex and falling in tau and at least 1 at tau = -1, so Newton's steps from there never overshoot. A NaN
+ * in a row passes the comparison with 0, reaches tau and thereby the whole row. */
 CLONES static void NAME(entmax15_rows)(const REAL *x, REAL *out, int64_t U, int64_t first, int64_t last)
 {
     for (int64_t b = first; b < last; b++) {
@@ -378,18 +400,20 @@ CLONES static void NAME(entmax15_rows)(const REAL *x, REAL *out, int64_t U, int6
 #pragma omp simd reduction(+ : linear, squares)
             for (int64_t u = 0; u < U; u++) {
                 const REAL excess = row[u] * (REAL)0.5 - tau;
-                const REAL part = excess > 0 ? excess : 0;
+                const REAL part = 0 > excess ? 0 : excess;
                 linear += part;
                 squares += part * part;
             }
             const REAL next = tau + (squares - 1) / (2 * linear);
-            if (!(next > tau))
+            if (next <= tau)
                 break;
             tau = next;
+            if (next != next)
+                break;
         }
         for (int64_t u = 0; u < U; u++) {
             const REAL excess = row[u] * (REAL)0.5 - tau;
-            const REAL part = excess > 0 ? excess : 0;
+            const REAL part = 0 > excess ? 0 : excess;
             out[b * U + u] = part * part;
         }
     }

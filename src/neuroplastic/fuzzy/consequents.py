@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from . import kernel
+from .tracing import may_look
 
 # With at most this many firing rules and a single observation, only their consequents are computed.
 SPARSE_AT_MOST = 0.25
@@ -14,7 +14,7 @@ def affine(x: Tensor, firing: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """First order: `y[b,o] = sum_u f[b,u] (W[u,o] . x[b] + bias[u,o])` with weight (U, O, D), bias (U, O)."""
     rules, outputs, width = weight.shape
     if x.shape[0] == 1:
-        firing_rules = firing[0].nonzero().squeeze(1) if _is_concrete(firing) else None
+        firing_rules = firing[0].nonzero().squeeze(1) if may_look(firing) else None
         if firing_rules is not None and len(firing_rules) <= SPARSE_AT_MOST * rules:
             # Rules that do not fire add exactly nothing, and receive no gradient.
             share = firing[:, firing_rules]
@@ -22,11 +22,6 @@ def affine(x: Tensor, firing: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
             return (decisions * share.unsqueeze(2)).sum(dim=1) + share @ bias[firing_rules]
     decisions = (x @ weight.reshape(rules * outputs, width).t()).view(-1, rules, outputs)
     return (decisions * firing.unsqueeze(2)).sum(dim=1) + firing @ bias
-
-
-def _is_concrete(tensor: Tensor) -> bool:
-    """Whether values may be looked at: not while a graph is being traced, and not at the price of a GPU wait."""
-    return tensor.device.type == "cpu" and not kernel.traced()
 
 
 def constant(firing: Tensor, bias: Tensor) -> Tensor:

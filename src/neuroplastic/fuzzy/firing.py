@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-from entmax import entmax15, entmax_bisect, sparsemax
+from entmax import entmax_bisect
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from ..errors import ConfigError, choose
-from . import kernel
-from .log_firing import wide
+from .backends import backend_for
+from .precision import wide
+from .sparse_rows import sparsemax
 
 LAYER_NORM_EPS = 1e-5
 # Closer to 1 than this, entmax differs from softmax by less than bisection can tell.
@@ -105,39 +105,20 @@ def with_certainty(log_firing: Tensor, certainty: Tensor, form: str) -> Tensor:
 
 
 def entmax(log_firing: Tensor, alpha: float | Tensor) -> Tensor:
-    """Firing levels: alpha-entmax over rules of the max-shifted log-firing (Eq. 7 for alpha = 1); rows sum to 1."""
+    """Firing levels: alpha-entmax over rules of the max-shifted log-firing (Eq. 7 for alpha = 1).
+
+    Rows sum to 1; a row with a NaN, or without a greatest entry that is finite, is NaN.
+    """
     if not isinstance(alpha, Tensor) and alpha == 1:
         return torch.softmax(log_firing, dim=1)  # shifts by itself
     shifted = log_firing - log_firing.detach().amax(dim=1, keepdim=True)
     if isinstance(alpha, Tensor):
         return _by_bisection(shifted, alpha)
     if alpha == 1.5:
-        if kernel.serves(shifted):
-            levels: Tensor = _Entmax15.apply(shifted)  # type: ignore[no-untyped-call]
-            return levels
-        return entmax15(shifted, dim=1)  # type: ignore[no-any-return]
+        return backend_for(shifted).entmax15(shifted)
     if alpha == 2:
-        return sparsemax(shifted, dim=1)  # type: ignore[no-any-return]
+        return sparsemax(shifted)
     return _by_bisection(shifted, alpha)
-
-
-class _Entmax15(torch.autograd.Function):
-    """The kernel's forward pass; the gradient is that of the `entmax` package: J = diag(s) - s s^T / sum(s)."""
-
-    @staticmethod
-    def forward(ctx: Any, shifted: Tensor) -> Tensor:
-        levels = kernel.entmax15(shifted)
-        ctx.save_for_backward(levels)
-        return levels
-
-    @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, grad: Tensor) -> Tensor:
-        (levels,) = ctx.saved_tensors
-        slope = levels.sqrt()
-        scaled = grad * slope
-        mean: Tensor = scaled.sum(dim=1, keepdim=True) / slope.sum(dim=1, keepdim=True)
-        return torch.addcmul(scaled, mean, slope, value=-1)
 
 
 def _by_bisection(shifted: Tensor, alpha: float | Tensor) -> Tensor:

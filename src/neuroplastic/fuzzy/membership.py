@@ -1,4 +1,4 @@
-"""Gaussian fuzzy sets in log space (Eq. 2), and which inputs they leave uncovered.
+"""Gaussian fuzzy sets in log space (Eq. 2).
 
 Sets are tables of shape (D, T): `centers`, `precisions = 1 / (2 widths**2)` and `mask`, which says which exist.
 All work goes term by term, so no tensor of shape (B, D, T) is made.
@@ -6,14 +6,9 @@ All work goes term by term, so no tensor of shape (B, D, T) is made.
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-
-from . import kernel
-from .welford import Moments
 
 # Widths are positive by construction: stored raw, read as floor + softplus(raw).
 WIDTH_FLOOR = 1e-4
@@ -53,19 +48,6 @@ def input_limit(dtype: torch.dtype) -> float:
 def log_membership(x: Tensor, centers: Tensor, precisions: Tensor, term: int) -> Tensor:
     """Log-membership (Eq. 2) of x (B, D) in the `term`-th set of each attribute, (B, D): one j of Eq. 4's matrix."""
     return -(x - centers[:, term]).square() * precisions[:, term]
-
-
-def uncovered(x: Tensor, centers: Tensor, precisions: Tensor, mask: Tensor, epsilon: float) -> Moments:
-    """Count, mean and squared deviations, each (D,), of the values with `max_j mu[b,i,j] < epsilon`."""
-    limit = -math.log(epsilon)
-    x, centers, precisions = x.detach(), centers.detach(), precisions.detach()
-    if kernel.serves(x):
-        return Moments(*kernel.uncovered(x.contiguous(), centers, precisions, mask, limit))
-    nearest = torch.full_like(x, math.inf)
-    for term in range(centers.shape[1]):
-        reach = -log_membership(x, centers, precisions, term)
-        nearest = torch.minimum(nearest, reach.masked_fill_(~mask[:, term], math.inf))
-    return Moments.of(x, nearest > limit)
 
 
 def cardinality(x: Tensor, centers: Tensor, precisions: Tensor) -> Tensor:

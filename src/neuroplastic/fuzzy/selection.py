@@ -5,13 +5,18 @@ Logits are term-major, (T, ..., U): one contiguous plane per term.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..errors import ConfigError, at_least, choose
 from .membership import cardinality
+from .tracing import may_look
+
+_INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 @dataclass(frozen=True)
@@ -43,24 +48,48 @@ class Selection:
         return self.temperature**-2 if self.estimator == "stge" else 0.0
 
 
-def barred(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 where a term may be chosen, minus infinity where not; adding it is faster than a masked fill."""
-    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
+def bar(scores: Tensor, mask: Tensor) -> Tensor:
+    """The scores, in place: minus infinity where `mask` says that a term may not be chosen, whatever stood there."""
+    # NaN times 0 and NaN minus infinity are NaN, and a masked fill takes ten times as long: blank the bits, then add.
+    bits = _INTEGERS[scores.element_size()]
+    scores.view(bits).bitwise_and_(mask.to(bits).neg_())
+    return scores.add_(mask.to(scores.dtype).log_())
+
+
+class Greatest(NamedTuple):
+    """The greatest score over the terms, which term's it is, and whether all are known to be finite."""
+
+    score: Tensor
+    term: Tensor
+    finite: bool
+
+
+def greatest(logits: Tensor, noise: Tensor | None, mask: Tensor | None) -> Greatest:
+    """The greatest existing logit (plus noise) over dim 0; NaN if one of them is. A tie goes to the lowest term.
+
+    A missing term is never chosen, even if all others stand at minus infinity, unless there is no other.
+    """
+    scores = logits.clone() if noise is None else logits + noise
+    if mask is not None:
+        scores = bar(scores, mask)
+    if scores.device.type == "cpu":
+        # Plane by plane: on the CPU `max` over a short first dimension takes ten times as long.
+        best, index = scores[0], scores.new_zeros(scores.shape[1:], dtype=torch.int16)
+        for term in range(1, len(scores)):
+            index.masked_fill_(scores[term] > best, term)
+            best = torch.maximum(best, scores[term])
+        index = index.long()
+    else:
+        best, index = scores.max(dim=0)
+    finite = may_look(best) and math.isfinite(float(best.detach().sum()))
+    if mask is not None and not finite:
+        index = index.where(best != -torch.inf, mask.to(torch.uint8).argmax(dim=0))
+    return Greatest(best, index, finite)
 
 
 def hard_choice(logits: Tensor, noise: Tensor | None, mask: Tensor | None) -> Tensor:
     """Index over dim 0 of the greatest existing logit (plus noise); a tie goes to the lowest index."""
-    scores = logits.clone() if noise is None else logits + noise
-    if mask is not None:
-        scores.add_(barred(mask, scores.dtype))
-    if scores.device.type != "cpu":
-        return scores.argmax(dim=0)
-    # Plane by plane: on the CPU `argmax` over a short first dimension takes ten times as long.
-    best, index = scores[0], torch.zeros(scores.shape[1:], dtype=torch.int16)
-    for term in range(1, len(scores)):
-        index.masked_fill_(scores[term] > best, term)
-        best = torch.maximum(best, scores[term])
-    return index.long()
+    return greatest(logits, noise, mask).term
 
 
 def straight_through(logits: Tensor, noise: Tensor | None, rate: float) -> Tensor:
@@ -76,8 +105,9 @@ def straight_through(logits: Tensor, noise: Tensor | None, rate: float) -> Tenso
 def frequent_terms(x: Tensor, centers: Tensor, precisions: Tensor, mask: Tensor, percentile: float) -> Tensor:
     """The mask less the terms whose cardinality on this batch lies below their attribute's percentile (Appendix A).
 
-    The greatest cardinality is never below a percentile, so every attribute keeps at least one term.
+    The greatest cardinality is never below a percentile, so every attribute keeps at least one term. A set that is
+    NaN stays, for nothing says that it is rare: a rule that uses it must show it.
     """
     sizes = cardinality(x, centers, precisions).masked_fill(~mask, torch.nan)
     threshold = torch.nanquantile(sizes, percentile / 100, dim=1, keepdim=True)
-    return mask & (sizes >= threshold)
+    return mask & ~(sizes < threshold)

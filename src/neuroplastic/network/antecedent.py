@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import ConfigError, InputError
-from ..fuzzy import kernel
 from ..fuzzy.log_firing import Chosen, choose_terms, log_firing, settled_log_firing
 from ..fuzzy.membership import (
     any_width,
@@ -21,6 +20,7 @@ from ..fuzzy.membership import (
 )
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
+from ..fuzzy.tracing import may_look, traced
 from . import extra_state
 from .frozen import Frozen, Wish
 from .keeping import keeping
@@ -159,7 +159,7 @@ class Antecedent(nn.Module):
     def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
         """Centres, precisions and logits in the precision that is computed in."""
         dtype = _computing(self.centers.dtype)
-        return self._held("centers").to(dtype), self.precisions(), self._held("logits").to(dtype)
+        return self._held("centers").to(dtype), self.precisions().to(dtype), self._held("logits").to(dtype)
 
     def premises(self) -> Tensor:
         """The term each rule uses of each attribute, (U, D), as in evaluation."""
@@ -180,10 +180,10 @@ class Antecedent(nn.Module):
         if not self.training or self.selection.estimator == "ste":
             return None
         logits, draw = self.logits, self.draw if draw is None else draw
-        key = (self.seed, draw, logits.device, logits.dtype)
+        dtype = _computing(self.centers.dtype)
+        key = (self.seed, draw, logits.device, dtype)
         if self._noise is None or self._noise[0] != key:
             self._noise = None  # free the old draw before making the new one
-            dtype = _computing(logits.dtype)
             with keeping():
                 noise = gumbel(mix(self.seed, draw), tuple(logits.shape), logits.device, dtype)
             self._noise = key, noise
@@ -275,8 +275,7 @@ def bounded(x: Tensor, antecedent: Antecedent) -> Tensor:
     """The input in the precision that is computed in, its magnitude bounded so that its square is finite."""
     x = x.to(_computing(antecedent.centers.dtype))
     limit = input_limit(x.dtype)
-    looks = x.device.type == "cpu" and not kernel.traced()
-    if looks and x.numel():
+    if may_look(x) and x.numel():
         least, greatest = torch.aminmax(x.detach())
         if -limit <= float(least) and float(greatest) <= limit:
             return x  # nothing to bound, nothing for the backward pass to do
@@ -292,7 +291,7 @@ def check_input(x: Tensor, attributes: int) -> None:
     if not x.is_floating_point():
         raise InputError(f"x must be floating point, got {x.dtype}; use x.float()")
     # A finite sum proves finite entries; only a sum that overflowed or met a NaN needs a closer look.
-    if not kernel.traced() and not math.isfinite(float(x.detach().sum())):
+    if not traced() and not math.isfinite(float(x.detach().sum())):
         finite = torch.isfinite(x.detach())
         if not bool(finite.all()):
             row, column = (~finite).nonzero()[0].tolist()

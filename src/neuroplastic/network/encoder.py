@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..errors import ConfigError, InputError
-from ..fuzzy import kernel
+from ..fuzzy.tracing import traced
 from .keeping import keeping
 from .norm_drop import norm_relu_drop
 from .observation import Observation
@@ -57,7 +57,7 @@ class PictureEncoder(nn.Module):
             )
         # A view whose memory is channels-last, which the convolutions keep: faster both ways (measured on a CPU).
         x = pictures.permute(0, 3, 1, 2).to(next(self.parameters()).dtype)
-        if self.training or torch.is_grad_enabled() or kernel.traced():
+        if self.training or torch.is_grad_enabled() or traced():
             planes = self._convolve(x)
         else:
             planes = self._convolve_folded(x)

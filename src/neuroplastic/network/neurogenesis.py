@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import CapacityWarning, ConfigError, at_least, choose
-from ..fuzzy.membership import uncovered
+from ..fuzzy.backends import backend_for
 from ..fuzzy.noise import mix
 from ..fuzzy.welford import Moments
 
@@ -110,8 +111,10 @@ def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor) -> None:
     """Count one training batch; when `delay` of them have passed, let sets be born where inputs lay uncovered."""
     growth = antecedent.growth
     growth.batches += 1
-    sets = antecedent.centers.to(x.dtype), antecedent.precisions().to(x.dtype)
-    failing = uncovered(x, *sets, antecedent.covering_mask, rule.epsilon)
+    sets = antecedent.centers.detach().to(x.dtype), antecedent.precisions().detach().to(x.dtype)
+    # Covered is what some set reaches with a membership of epsilon: where its log-membership is log(epsilon) or more.
+    limit = -math.log(rule.epsilon)
+    failing = backend_for(x).uncovered(x, *sets, antecedent.covering_mask, limit)
     statistics = antecedent.statistics
     statistics.set(statistics.moments().merged(Moments(*(m.to(statistics.mean.dtype) for m in failing))))
     if growth.batches % rule.delay == 0:

@@ -101,6 +101,7 @@ class NeuroFuzzyNetwork(nn.Module):
             self.register_parameter(name, nn.Parameter(value) if wanted else None)
         self.raw_alpha = nn.Parameter(like.new_zeros(())) if firing.alpha == "learn" else None
         self.register_state_dict_pre_hook(_before_saving)  # type: ignore[no-untyped-call]
+        self.register_load_state_dict_pre_hook(_before_loading)  # type: ignore[no-untyped-call]
         self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
 
     def forward(self, x: Tensor) -> Tensor:
@@ -391,7 +392,22 @@ def _before_saving(net: nn.Module, prefix: str, keep_vars: bool) -> None:
     net._restore()
 
 
+@torch.no_grad()
+def _own_memory(net: NeuroFuzzyNetwork) -> None:
+    """Undo what `load_state_dict(assign=True)` may bring in: entries that share memory, which no birth or optimizer
+    could write to, and a mask that is not one."""
+    for tensor in (*net.parameters(), *net.buffers()):
+        if not tensor.is_contiguous():
+            tensor.data = tensor.data.contiguous()
+    net.antecedent.term_mask = net.antecedent.term_mask.bool()
+
+
+def _before_loading(net: nn.Module, *state: object) -> None:
+    assert isinstance(net, NeuroFuzzyNetwork)
+    net.antecedent.frozen = None  # else what was kept would be put back over what is loaded
+
+
 def _after_loading(net: nn.Module, incompatible_keys: object) -> None:
     assert isinstance(net, NeuroFuzzyNetwork)
-    if any(net.antecedent.wish) or net.antecedent.frozen is not None:
-        net._refreeze()
+    _own_memory(net)
+    net._refreeze()

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from ..fuzzy import kernel
+from ..fuzzy.backends import Normed, backend_for
 from .passes import recomputing
 
 
@@ -31,11 +31,10 @@ def norm_relu_drop(x: Tensor, norm: nn.BatchNorm2d, dropout: float) -> Tensor:
     assert norm.num_batches_tracked is not None
     assert norm.running_mean is not None
     assert norm.running_var is not None
-    kept = 1 - dropout
-    y: Tensor
     # Dropout's scale goes into the affine part: a positive factor passes through ReLU.
-    function = _FusedNormReluDrop if kernel.serves(x) else _NormReluDrop
-    y, mean, variance = function.apply(x, norm.weight / kept, norm.bias / kept, dropout, norm.eps)  # type: ignore[no-untyped-call]
+    weight, bias = (part.to(x.dtype) / (1 - dropout) for part in (norm.weight, norm.bias))
+    y: Tensor
+    y, mean, variance = _NormReluDrop.apply(x, weight, bias, dropout, norm.eps)  # type: ignore[no-untyped-call]
     if recomputing():
         return y
     with torch.no_grad():
@@ -57,86 +56,19 @@ class _NormReluDrop(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, eps: float
     ) -> tuple[Tensor, Tensor, Tensor]:
-        rows, width = _rows(x), x.shape[3]
-        count = x.numel() // x.shape[1]
-        mean = _per_channel(rows.sum(dim=0), width) / count
-        centred = rows - mean.repeat(width)
-        variance = _per_channel(centred.square().sum(dim=0), width) / count
-        scale = torch.rsqrt(variance + eps)
-        y = torch.addcmul(bias.repeat(width), centred, (weight * scale).repeat(width)).clamp_min_(0)
-        if dropout:
-            y.mul_(_keep(rows, dropout))
-        ctx.save_for_backward(centred, y, weight, scale)
-        ctx.mark_non_differentiable(mean, variance)
-        return _planes(y, x.shape), mean, variance
+        ctx.backend = backend_for(x)
+        normed = ctx.backend.norm_relu_drop(_rows(x), weight, bias, dropout, eps)
+        ctx.save_for_backward(weight, *normed)
+        ctx.mark_non_differentiable(normed.mean, normed.variance)
+        return _planes(normed.y, x.shape), normed.mean, normed.variance
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        centred, y, weight, scale = ctx.saved_tensors
-        shape = gradients[0].shape
-        width, count = shape[3], gradients[0].numel() // shape[1]
-        # The output is above 0 exactly where ReLU and mask let the gradient pass.
-        passed = torch.ops.aten.threshold_backward(_rows(gradients[0]), y, 0)
-        of_bias = _per_channel(passed.sum(dim=0), width)
-        of_weight = _per_channel((passed * centred).sum(dim=0), width) * scale
-        slope, lean, shift = _input_gradient(weight, scale, of_weight, of_bias, count)
-        dx = torch.addcmul(shift.repeat(width), passed, slope.repeat(width))
-        dx.addcmul_(centred, lean.repeat(width))
-        return _planes(dx, shape), of_weight, of_bias, None, None
-
-
-class _FusedNormReluDrop(torch.autograd.Function):
-    """The same with the kernel: two passes over memory for the statistics, one for the output, two for the gradient."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, eps: float
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        rows, width = _rows(x).contiguous(), x.shape[3]
-        count = x.numel() // x.shape[1]
-        mean = _per_channel(kernel.norm_sums(rows), width) / count
-        center = mean.repeat(width)
-        variance = _per_channel(kernel.norm_sums(rows, center), width) / count
-        scale = torch.rsqrt(variance + eps)
-        seed = int(torch.randint(2**63 - 1, ())) if dropout else 0
-        y = kernel.norm_apply(rows, center, (weight * scale).repeat(width), bias.repeat(width), seed, dropout)
-        ctx.save_for_backward(rows, center, y, weight, scale)
-        ctx.mark_non_differentiable(mean, variance)
-        return _planes(y, x.shape), mean, variance
-
-    @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        rows, center, y, weight, scale = ctx.saved_tensors
-        shape = gradients[0].shape
-        width, count = shape[3], gradients[0].numel() // shape[1]
-        gradient = _rows(gradients[0]).contiguous()
-        zeroth, first = kernel.norm_gradient_sums(gradient, y, rows, center)
-        of_bias, of_weight = _per_channel(zeroth, width), _per_channel(first, width) * scale
-        slope, lean, shift = _input_gradient(weight, scale, of_weight, of_bias, count)
-        parts = [part.repeat(width) for part in (slope, lean, shift)]
-        dx = kernel.norm_gradient(gradient, y, rows, center, *parts)
-        return _planes(dx, shape), of_weight, of_bias, None, None
-
-
-def _input_gradient(
-    weight: Tensor, scale: Tensor, of_weight: Tensor, of_bias: Tensor, count: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Per channel a, b, c of the gradient `a g + b (x - mean) + c` of the input.
-
-    With h = (x - mean) scale it is `weight * scale * (g - mean(g) - h mean(g h))`.
-    """
-    slope = weight * scale
-    return slope, -slope * scale * of_weight / count, -slope * of_bias / count
-
-
-def _keep(rows: Tensor, dropout: float) -> Tensor:
-    """1 to keep a unit, 0 to drop it."""
-    words = torch.empty((rows.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-    # In place on int16: a comparison that gives bool takes ten times as long.
-    bits = words.view(torch.int16)[: rows.numel()].ge_(round(dropout * 2**16) - 2**15)
-    return bits.to(rows.dtype).view(rows.shape)
+        weight, *saved = ctx.saved_tensors
+        gradient = _rows(gradients[0])
+        dx, of_weight, of_bias = ctx.backend.norm_relu_drop_gradient(gradient, Normed(*saved), weight)
+        return _planes(dx, gradients[0].shape), of_weight, of_bias, None, None
 
 
 def _rows(x: Tensor) -> Tensor:
@@ -148,8 +80,3 @@ def _rows(x: Tensor) -> Tensor:
 def _planes(rows: Tensor, shape: torch.Size) -> Tensor:
     B, C, H, W = shape
     return rows.view(B, H, W, C).permute(0, 3, 1, 2)
-
-
-def _per_channel(row: Tensor, width: int) -> Tensor:
-    """Sum of a row (W * C,) over its pixels, (C,)."""
-    return row.view(width, -1).sum(dim=0)
