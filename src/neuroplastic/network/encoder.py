@@ -57,10 +57,8 @@ class PictureEncoder(nn.Module):
             )
         # A view whose memory is channels-last, which the convolutions keep: faster both ways (measured on a CPU).
         x = pictures.permute(0, 3, 1, 2).to(next(self.parameters()).dtype)
-        if self.training or torch.is_grad_enabled() or traced():
-            planes = self._convolve(x)
-        else:
-            planes = self._convolve_folded(x)
+        unfolded = self.training or torch.is_grad_enabled() or traced()
+        planes = self._convolve(x) if unfolded else self._convolve_folded(x)
         features: Tensor = self.feature_norm(planes.flatten(1))
         return features
 

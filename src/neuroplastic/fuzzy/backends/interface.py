@@ -37,8 +37,8 @@ class Normed(NamedTuple):
 class Backend(ABC):
     """One implementation of the computations. All tensors of a call share a device and a floating type.
 
-    Any strides will do. NaN is never lost: where a number that counts is NaN, so is what depends on it. A term that
-    `mask` leaves out does not count, whatever its slot holds.
+    Any strides will do. Precisions are `1 / (2 widths**2)`, so never negative. NaN is never lost: where a number that
+    counts is NaN, so is what depends on it. A term that `mask` leaves out does not count, whatever its slot holds.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Backend(ABC):
     ) -> Moments:
         """Moments, each (D,), of the values of x (B, D) with `min_t precision * (x - center)**2 > limit`.
 
-        A set whose centre or precision is NaN covers nothing.
+        A set whose centre or precision is not finite covers nothing.
         """
 
     @abstractmethod
