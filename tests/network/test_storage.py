@@ -115,6 +115,10 @@ CLAIMS = {
     "rules": (lambda f: f.header["config"].update(rules=40_000_000), "must have shape"),
     "sets": (lambda f: f.header["config"].update(max_terms=10**8), "must have shape"),
     "overflow": (lambda f: f.header["config"].update(rules=2**62), "the most is"),
+    "temperature": (
+        lambda f: f.header["config"]["selection"].update(temperature=1e-300),
+        r"temperature \(tau\) must be above 0 \(1e-150 to 1e\+150\), got 1e-300",
+    ),
     "text": (lambda f: f.header["config"].update(rules="4"), "config.rules must be a whole number, got '4'"),
     "type": (lambda f: f.header["config"].update(dtype="load"), "config.dtype must be 'float16' or"),
     "field": (lambda f: f.header["config"].update(x=1), "unknown field 'x'"),

@@ -18,6 +18,9 @@ from .tracing import may_look
 
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
+# Below it, or above its inverse, the square of a temperature is no double.
+LEAST_TEMPERATURE = 1e-150
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -35,8 +38,11 @@ class Selection:
     def __post_init__(self) -> None:
         choose("selection.estimator", self.estimator, ("stge", "ste"))
         at_least("selection.noise_hold", self.noise_hold, 1)
-        if not 0 < self.temperature < float("inf"):
-            raise ConfigError(f"selection.temperature (tau) must be above 0, got {self.temperature!r}")
+        if not LEAST_TEMPERATURE <= self.temperature <= 1 / LEAST_TEMPERATURE:
+            raise ConfigError(
+                f"selection.temperature (tau) must be above 0 ({LEAST_TEMPERATURE:g} to {1 / LEAST_TEMPERATURE:g}), "
+                f"got {self.temperature!r}"
+            )
         if not 0 <= self.constraint < 100:
             raise ConfigError(
                 f"selection.constraint must be a percentile in [0, 100), got {self.constraint!r}"
