@@ -28,6 +28,16 @@ class Affine:
     def __post_init__(self) -> None:
         choose("consequent.init", self.init, _STARTS)
 
+    def parameters(self, attributes: int, outputs: int, rules: int) -> int:
+        """Numbers that the module learns."""
+        return rules * outputs * (attributes + 1)
+
+    def build(
+        self, selection: Selection, attributes: int, outputs: int, rules: int, like: Tensor
+    ) -> AffineConsequent:
+        """The module, of the type and on the device of `like`."""
+        return AffineConsequent(self, attributes, outputs, rules, like)
+
 
 @dataclass(frozen=True)
 class Constant:
@@ -37,6 +47,16 @@ class Constant:
 
     def __post_init__(self) -> None:
         choose("consequent.init", self.init, _STARTS)
+
+    def parameters(self, attributes: int, outputs: int, rules: int) -> int:
+        """Numbers that the module learns."""
+        return rules * outputs
+
+    def build(
+        self, selection: Selection, attributes: int, outputs: int, rules: int, like: Tensor
+    ) -> ConstantConsequent:
+        """The module, of the type and on the device of `like`."""
+        return ConstantConsequent(self, outputs, rules, like)
 
 
 @dataclass(frozen=True)
@@ -49,6 +69,16 @@ class LowRank:
     def __post_init__(self) -> None:
         at_least("consequent.rank", self.rank, 1)
         choose("consequent.init", self.init, _STARTS)
+
+    def parameters(self, attributes: int, outputs: int, rules: int) -> int:
+        """Numbers that the module learns."""
+        return attributes * self.rank + rules * outputs * (self.rank + 1)
+
+    def build(
+        self, selection: Selection, attributes: int, outputs: int, rules: int, like: Tensor
+    ) -> LowRankConsequent:
+        """The module, of the type and on the device of `like`."""
+        return LowRankConsequent(self, attributes, outputs, rules, like)
 
 
 @dataclass(frozen=True)
@@ -70,6 +100,16 @@ class Mamdani:
                 f"consequent.output_range must be finite with low < high, got {self.output_range!r}"
             )
 
+    def parameters(self, attributes: int, outputs: int, rules: int) -> int:
+        """Numbers that the module learns."""
+        return self.terms * outputs * (rules + 2)
+
+    def build(
+        self, selection: Selection, attributes: int, outputs: int, rules: int, like: Tensor
+    ) -> MamdaniConsequent:
+        """The module, of the type and on the device of `like`."""
+        return MamdaniConsequent(self, selection, outputs, rules, like)
+
 
 ConsequentConfig = Affine | Constant | LowRank | Mamdani
 BY_NAME: dict[str, type[ConsequentConfig]] = {
@@ -84,7 +124,8 @@ class Consequent(nn.Module, ABC):
     """Decisions of the rules.
 
     `forward(x, firing, draw)` gives the output (B, O) from x (B, D), firing (B, U) and the number of the noise
-    draw in force, which matters only to consequents that choose.
+    draw in force, which matters only to consequents that choose. One that has a `bias` (U, O), and a `weight` (U, O, D)
+    if it depends on the inputs, is read, explained, simplified and exported like any other.
     """
 
     @abstractmethod
@@ -201,14 +242,8 @@ def build_consequent(
     """The configuration in full, and the module it describes."""
     if isinstance(config, str):
         config = BY_NAME[choose("consequent", config, BY_NAME)]()
-    if isinstance(config, Affine):
-        return config, AffineConsequent(config, attributes, outputs, rules, like)
-    if isinstance(config, Constant):
-        return config, ConstantConsequent(config, outputs, rules, like)
-    if isinstance(config, LowRank):
-        return config, LowRankConsequent(config, attributes, outputs, rules, like)
-    if isinstance(config, Mamdani):
-        return config, MamdaniConsequent(config, selection, outputs, rules, like)
-    raise ConfigError(
-        f"consequent must be one of {', '.join(map(repr, BY_NAME))} or a configuration, got {config!r}"
-    )
+    if not isinstance(config, ConsequentConfig):
+        raise ConfigError(
+            f"consequent must be one of {', '.join(map(repr, BY_NAME))} or a configuration, got {config!r}"
+        )
+    return config, config.build(selection, attributes, outputs, rules, like)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from ..memory import need_memory
-from .consequents import BY_NAME, Affine, ConsequentConfig, Constant, LowRank
+from .consequents import BY_NAME, ConsequentConfig
 
 # Beside each number, any use of a network makes at least one more: noise, a gradient, or a copy to choose from.
 COPIES = 2
@@ -30,14 +30,8 @@ def check_size(what: str, parameters: int, like: Tensor) -> None:
 
 
 def _decided(consequent: str | ConsequentConfig, attributes: int, outputs: int, rules: int) -> int:
-    if isinstance(consequent, str):
-        if consequent not in BY_NAME:
-            return 0  # what is no consequent is refused where one is to be made
+    if isinstance(consequent, str) and consequent in BY_NAME:
         consequent = BY_NAME[consequent]()
-    if isinstance(consequent, Affine):
-        return rules * outputs * (attributes + 1)
-    if isinstance(consequent, Constant):
-        return rules * outputs
-    if isinstance(consequent, LowRank):
-        return attributes * consequent.rank + rules * outputs * (consequent.rank + 1)
-    return consequent.terms * outputs * (rules + 2)
+    if not isinstance(consequent, ConsequentConfig):
+        return 0  # what is no consequent is refused where one is to be made
+    return consequent.parameters(attributes, outputs, rules)
