@@ -95,3 +95,27 @@ def test_the_environment_is_the_one_described() -> None:
     assert frames[0].shape == (480, 640, 3)
     for environment in environments:
         environment.close()
+
+
+def test_a_scenario_that_the_paper_does_not_play_needs_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    added = dataclasses.replace(
+        SCENARIOS["BP"], key="SB", config="simpler_basic", random_play=-160.0, paper_dnn=None, paper_nfn=None
+    )
+    monkeypatch.setitem(SCENARIOS, "SB", added)
+    task = find("simpler_basic")
+    assert task is not None
+    assert task.presets == ("tuned",)
+    assert set(task.scores) == {"random play"}
+    for agent in ("nfn", "dnn"):
+        for learner in ("dqn", "parallel_q"):
+            assert task.preset("tuned", agent, learner).task.key == "SB"
+    with pytest.raises(ConfigError, match="preset must be one of 'tuned', got 'paper'"):
+        task.preset("paper", "nfn")
+
+
+def test_a_learner_without_a_preset_of_its_own_comes_with_its_defaults(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(catalog.KINDS["learner"], "another", catalog.KINDS["learner"]["parallel_q"])
+    config = DoomTask("BP").preset("tuned", "dnn", "another")
+    assert config.learner == catalog.kind("learner", "parallel_q")()

@@ -18,7 +18,6 @@ from ..network.encoders.paper import PaperEncoderConfig
 from ..network.encoders.pictures import PictureEncoderConfig
 from ..network.heads import DnnConfig, NfnConfig
 from ..network.neurogenesis import Neurogenesis
-from .scenarios import scenario as find_scenario
 from .task import DoomTask
 
 PRESETS = ("tuned", "paper")
@@ -76,21 +75,29 @@ PAPER_NFN = {
 }
 
 
+# Stands in for the paper's row in `tuned` where the paper does not play a scenario.
+OTHER_ROW = DnnRow(256, "ReLU", 5e-4, 32, 30_000, 0.95, 4)
+
+
 def preset(
     name: str, task: DoomTask | str, agent: str, learner: str | None = None, *, seed: int = 0
 ) -> RunConfig:
     """The configuration of that name for a scenario, an agent ('nfn' or 'dnn') and a learner (default: 'dqn')."""
-    choose("preset", name, PRESETS)
     choose("agent", agent, catalog.names("head"))
     choose("learner", learner or "dqn", catalog.names("learner"))
-    key = find_scenario(task.scenario if isinstance(task, DoomTask) else task).key
+    task = task if isinstance(task, DoomTask) else DoomTask(task)
+    key = task.key
+    choose("preset", name, task.presets)
     if learner in (None, "dqn"):
         return replace((paper if name == "paper" else tuned)(key, agent), seed=seed)
     if name == "paper":
         raise ConfigError(
             f"the preset 'paper' is replay learning ('dqn'), got learner {learner!r}; use 'tuned'"
         )
-    return replace(parallel(key, agent), seed=seed)
+    config = replace(parallel(key, agent), seed=seed)
+    if learner == "parallel_q":
+        return config
+    return replace(config, learner=catalog.kind("learner", learner)())
 
 
 def paper(key: str, agent: str) -> RunConfig:
@@ -123,13 +130,14 @@ def paper(key: str, agent: str) -> RunConfig:
 
 def tuned(key: str, agent: str) -> RunConfig:
     """Ours: a steadier learner with one recipe for all scenarios, and what did better in some of them."""
+    row = PAPER_DNN.get(key, OTHER_ROW)
     learner = QConfig(
         learning_rate=5e-4,
         batch_size=32,
-        memory_size=PAPER_DNN[key].memory_size,
-        discount=PAPER_DNN[key].discount,
+        memory_size=row.memory_size,
+        discount=row.discount,
         n_step=3,
-        reward_scale=REWARD_SCALES[key],
+        reward_scale=REWARD_SCALES.get(key, 1.0),
         target_every=100,
         mirror=True,
     )
@@ -145,7 +153,7 @@ def tuned(key: str, agent: str) -> RunConfig:
             firing=Firing("sum", 1.5, True, None),
             neurogenesis=Neurogenesis(epsilon=0.3, delay=3),
         )
-    task = DoomTask(key, "fast", PAPER_DNN[key].frame_skip)
+    task = DoomTask(key, "fast", row.frame_skip)
     config = RunConfig(task, "tuned", learner, PaperEncoderConfig(0.0, True), head)
     known = {option.name for option in options(config)}
     changed: RunConfig = with_values(config, {n: v for n, v in BETTER.get(key, {}).items() if n in known})
@@ -156,7 +164,7 @@ def parallel(key: str, agent: str) -> RunConfig:
     """Many games at once: small fast pictures, a decision every 4 tics, 64 affine rules or plain heads."""
     # Chosen on DTC, seed 10: without the mirror, or with fewer passes and less exploration, plain heads stay at 6 to 8.
     learner = ParallelQConfig(
-        reward_scale=PARALLEL_REWARD_SCALES[key],
+        reward_scale=PARALLEL_REWARD_SCALES.get(key, 1.0),
         batch_size=128,
         passes=4,
         exploration_share=0.5,

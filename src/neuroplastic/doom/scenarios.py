@@ -49,12 +49,12 @@ class Scenario:
     """The game's difficulty, 1 to 5."""
     engine_arguments: str
     """What the engine's command line says besides."""
-    paper_dnn: Score
-    """The paper's best plain network."""
-    paper_nfn: Score
-    """The paper's best neuro-fuzzy network."""
     random_play: float
     """Mean return of uniformly random actions, 4 tics each: `random_play(key, 1000)`."""
+    paper_dnn: Score | None = None
+    """The paper's best plain network; None where the paper does not play it."""
+    paper_nfn: Score | None = None
+    """The paper's best neuro-fuzzy network."""
 
     @property
     def action_count(self) -> int:

@@ -70,16 +70,16 @@ class DoomTask:
     def scores(self) -> Mapping[str, Score]:
         """What random play scores here, and what the paper's best networks scored."""
         found = SCENARIOS[self.scenario]
+        theirs = {"the paper's DNN": found.paper_dnn, "the paper's NFN": found.paper_nfn}
         return {
             "random play": Score(found.random_play),
-            "the paper's DNN": Score(*found.paper_dnn),
-            "the paper's NFN": Score(*found.paper_nfn),
+            **{who: Score(*score) for who, score in theirs.items() if score is not None},
         }
 
     @property
     def presets(self) -> tuple[str, ...]:
-        """Ours, and the paper's."""
-        return ("tuned", "paper")
+        """Ours, and the paper's where it plays the scenario."""
+        return ("tuned",) if SCENARIOS[self.scenario].paper_nfn is None else ("tuned", "paper")
 
     def preset(self, name: str, agent: str, learner: str | None = None) -> RunConfig:
         """The configuration of that name for this scenario; the picture and frame skip are the preset's."""

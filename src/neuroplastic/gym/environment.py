@@ -19,6 +19,8 @@ def _made(environment_id: str, render_mode: str | None) -> Any:
     if ":" in environment_id:  # Gymnasium would import the module that an id of a file names
         need_imported(environment_id)
     try:
+        if render_mode is None:  # not every environment takes the argument
+            return gymnasium.make(environment_id)
         return gymnasium.make(environment_id, render_mode=render_mode)
     except gymnasium.error.UnregisteredEnv as error:
         raise ConfigError(

@@ -41,6 +41,9 @@ def preset(name: str, task: Task, agent: str, learner: str | None = None) -> Run
         )
         return RunConfig(task, name, replay, encoder, _head(agent, picture=picture), protocol)
     protocol = TrialProtocol(epochs=10, steps_per_epoch=20_000, episodes=20)
+    if kind != "parallel_q":  # of any other learner, its own defaults
+        own = catalog.kind("learner", kind)()
+        return RunConfig(task, name, own, encoder, _head(agent, picture=picture), protocol)
     # Few games and small batches: many updates for each decision.
     parallel = ParallelQConfig(training_games=8, batch_size=64, reward_scale=0.1)
     if agent == "nfn" and not picture:
