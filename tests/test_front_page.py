@@ -11,7 +11,7 @@ from tests.pages import worked_through
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-FRONT = ("README.md", "SECURITY.md", "CHANGELOG.md")
+FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 TEXT = README.read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^neuroplastic (.*)$", TEXT, re.MULTILINE)
 
