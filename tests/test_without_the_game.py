@@ -62,21 +62,26 @@ def test_small_pictures_are_played_in_worker_processes(without, tmp_path):
 
 @pytest.fixture(scope="module")
 def searched(command_server, tmp_path_factory):
-    """Where two studies of a small game lie, each made by two workers; the second inherits from the first."""
+    """Where three studies lie, made by two workers: of a small game, for both agents, and of CartPole.
+
+    The neuro-fuzzy agent inherits from the plain one. Of Gymnasium only the extras are missing.
+    """
     folder = tmp_path_factory.mktemp("searched")
     run = partial(command_server, folder=folder, without=GAMES)
     search = ["study", "run", "--task", CORRIDOR, "--steps-per-epoch", 64, *TINY[:8], "--trials", 4]
     run(*search, "--agent", "dnn", "--workers", 2)
     taken = run(*search, "--agent", "nfn", "--workers", 2)
     assert "inherited from trial" in taken.out
+    replay = ("--task", "CartPole-v1", "--learner", "dqn", "--learning-starts", 16, "--steps-per-epoch", 48)
+    run("study", "run", *replay, *TINY[:4], "--agent", "dnn", "--trials", 2, "--workers", 2)
     return folder
 
 
-def test_a_small_game_is_searched_by_two_workers_and_its_best_trial_is_trained(without, searched, tmp_path):
+def test_small_games_are_searched_by_two_workers_and_the_best_trial_is_trained(without, searched, tmp_path):
     storage = ("--storage", f"sqlite:///{searched / 'studies.db'}")
     status = without("study", "status", *storage).out
-    for study in ("corridor-dnn", "corridor-nfn"):
-        assert f"{study}: 4/4 complete, 0 running, 0 failed" in status
+    for study in ("corridor-dnn: 4/4", "corridor-nfn: 4/4", "CartPole-v1-dnn: 2/2"):
+        assert f"{study} complete, 0 running, 0 failed" in status
     assert (
         "best of 4 finished trials of corridor-nfn" in without("study", "best", "corridor-nfn", *storage).out
     )
@@ -94,9 +99,11 @@ def reported(without, *studies: Path) -> str:
     return Path(without.keywords["folder"], "page", "index.html").read_text()
 
 
-def test_studies_of_a_small_game_are_reported_beside_those_of_an_earlier_version(without, searched):
+def test_studies_of_a_small_game_and_of_cartpole_are_reported_beside_those_of_an_earlier_version(
+    without, searched
+):
     page = reported(without, searched / "studies.db", KEPT / "studies" / "studies.db")
-    assert {"corridor-dnn", "corridor-nfn", "BP-dnn"} <= set(re.findall(r"[\w-]+", page))
+    assert {"corridor-dnn", "corridor-nfn", "CartPole-v1-dnn", "BP-dnn"} <= set(re.findall(r"[\w-]+", page))
 
 
 @pytest.mark.slow  # 240 trials are analysed

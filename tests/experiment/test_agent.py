@@ -1,11 +1,13 @@
 """Agents are what their configuration says."""
 
+import numpy as np
 import pytest
 import torch
 
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.agent import build_agent, diagnosis_of, neuro_fuzzy_parts, rules_firing
 from neuroplastic.experiment.decision import explain_decision
+from neuroplastic.experiment.figures import slope_of
 from neuroplastic.experiment.options import with_values
 from neuroplastic.experiment.run_folder import EpochMetrics
 from neuroplastic.experiment.trial import summarise
@@ -61,3 +63,11 @@ def test_summary_finds_the_best_epoch_and_the_slope():
     summary = summarise(epochs)
     assert (summary.best.epoch, summary.last.mean) == (2, 5.0)
     assert summary.slope == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("count", range(1, 12))
+def test_the_slope_is_that_of_least_squares_and_of_equal_means_0_not_nearly(count):
+    means = np.random.default_rng(count).normal(size=count).tolist()
+    fitted = np.polyfit(range(count), means, 1)[0] if count > 1 else 0.0
+    assert slope_of(means) == pytest.approx(fitted)
+    assert slope_of([0.1] * count) == 0

@@ -10,6 +10,8 @@ from torch import nn
 import neuroplastic as npl
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from neuroplastic.network.encoder import PictureEncoder
+from neuroplastic.network.encoders.pictures import PictureEncoderConfig
+from neuroplastic.network.observation import Observation
 from neuroplastic.rules.explanations.regions import METHODS, explain_picture
 
 SPOT = (51, 35)
@@ -110,7 +112,7 @@ def test_the_network_keeps_its_mode_and_gets_no_gradients():
 
 def test_wrong_arguments_are_refused_by_name():
     network = agent()
-    with pytest.raises(npl.InputError, match="shape \\(H, W, 3\\)"):
+    with pytest.raises(npl.InputError, match="shape \\(H, W, C\\)"):
         explain_picture(network, np.zeros((1, 84, 84, 3), dtype=np.uint8))
     with pytest.raises(npl.InputError, match="action must be one of the 2"):
         explain_picture(network, picture(), action=2)
@@ -126,6 +128,18 @@ def test_wrong_arguments_are_refused_by_name():
     )
     with pytest.raises(npl.ConfigError, match="need an encoder with convolutions"):
         explain_picture(flat.float(), torch.zeros(84, 84, 3))
+
+
+@pytest.mark.parametrize(("channels", "newest"), [(1, (0, 0, 0)), (2, (1, 1, 1)), (6, (3, 4, 5))])
+@pytest.mark.parametrize("method", METHODS)
+def test_grey_and_stacked_pictures_are_explained_and_the_newest_frame_is_shown(channels, newest, method):
+    shape = (10, 12, channels)
+    encoder = PictureEncoderConfig((4, 4), features=6).build(Observation(shape))
+    network = DuelingNetwork(encoder, dnn_head(6, 1, 4, "ReLU"), npl.NeuroFuzzyNetwork(6, 2, 3))
+    pixels = np.random.default_rng(0).integers(256, size=shape, dtype=np.uint8)
+    found = explain_picture(network.eval(), pixels, method=method)
+    assert found.heat.shape == shape[:2]
+    assert np.array_equal(found.shown, pixels[..., newest])
 
 
 def test_without_captum_the_error_names_the_extra(monkeypatch):

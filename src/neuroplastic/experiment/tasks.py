@@ -34,10 +34,11 @@ def known_task(name: str | Task) -> Task:
         if found is not None:
             return found
     near = [word for home in homes if hasattr(home, "suggestions") for word in home.suggestions()]
-    raise ConfigError(
-        f"there is no task {name!r:.80}{suggestion(name[:80], near)}; give a DOOM scenario (BP, BR, PP, HTL, DTC, TC, "
-        "GH), the id of a Gymnasium environment, or add --import MODULE for a task of your own"
+    hint = suggestion(name[:80], near) or (
+        "; give a DOOM scenario (BP, BR, PP, HTL, DTC, TC, GH), the id of a Gymnasium environment, or add --import "
+        "MODULE for a task of your own"
     )
+    raise ConfigError(f"there is no task {name!r:.80}{hint}")
 
 
 def _home(kind: str) -> ModuleType:

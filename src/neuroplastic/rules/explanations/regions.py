@@ -36,7 +36,7 @@ class PictureExplanation:
     """
 
     picture: NDArray[np.uint8]
-    """(H, W, 3)"""
+    """(H, W, C): as the network saw it"""
     values: Numbers
     """(A,): of the actions, as the network gives them"""
     action: int
@@ -55,6 +55,13 @@ class PictureExplanation:
         for array in (self.picture, self.values, self.heat):
             if array is not None:
                 array.setflags(write=False)
+
+    @property
+    def shown(self) -> NDArray[np.uint8]:
+        """The picture as people see it, (H, W, 3): of stacked frames the newest; a single channel becomes grey."""
+        channels = self.picture.shape[2]
+        newest = self.picture[..., -3:] if channels % 3 == 0 else np.repeat(self.picture[..., -1:], 3, axis=2)
+        return np.clip(newest, 0, 255).astype(np.uint8)
 
     @property
     def action_name(self) -> str:
@@ -105,7 +112,7 @@ def explain_picture(
     feature_names: Sequence[str] | None = None,
     action_names: Sequence[str] | None = None,
 ) -> PictureExplanation:
-    """Explain the network's decision on one picture (H, W, 3): by rules, and by where in it the reasons lie.
+    """Explain the network's decision on one picture (H, W, C): by rules, and by where in it the reasons lie.
 
     The heat map tells what speaks for `about='action'` (default: the chosen one), its value over the mean of the
     actions, or for `about='rule'` (default: the strongest of the advantage head's first level), its lead over the
@@ -150,8 +157,8 @@ def explain_picture(
 
 def _pixels(picture: NDArray[np.uint8] | Tensor) -> Tensor:
     tensor = torch.as_tensor(np.array(picture) if isinstance(picture, np.ndarray) else picture).detach().cpu()
-    if tensor.dim() != 3 or tensor.shape[2] != 3:
-        raise InputError(f"picture must be one picture of shape (H, W, 3), got {tuple(tensor.shape)}")
+    if tensor.dim() != 3:
+        raise InputError(f"picture must be one picture of shape (H, W, C), got {tuple(tensor.shape)}")
     return tensor.unsqueeze(0)
 
 
@@ -174,7 +181,7 @@ def _over_the_mean(numbers_of: Callable[[Tensor], Tensor], index: int) -> Callab
 
 
 def _heat(encoder: nn.Module, target: Callable[[Tensor], Tensor], pixels: Tensor, method: str) -> Numbers:
-    """Attribution of the target to every pixel, (H, W); colours are added up."""
+    """Attribution of the target to every pixel, (H, W); colours, and stacked frames, are added up."""
     attr = _captum()
 
     def forward(pictures: Tensor) -> Tensor:
@@ -190,9 +197,12 @@ def _heat(encoder: nn.Module, target: Callable[[Tensor], Tensor], pixels: Tensor
             found = attr.IntegratedGradients(forward).attribute(x, n_steps=STEPS, internal_batch_size=8)
         else:
             shown = x.mean(dim=(1, 2), keepdim=True).expand_as(x)  # the hidden part takes the mean colour
-            patch = (PATCH, PATCH, 3)
+            side, channels = min(PATCH, *x.shape[1:3]), x.shape[3]
             found = attr.Occlusion(forward).attribute(
-                x, sliding_window_shapes=patch, strides=(STRIDE, STRIDE, 3), baselines=shown
+                x,
+                sliding_window_shapes=(side, side, channels),
+                strides=(STRIDE, STRIDE, channels),
+                baselines=shown,
             )
         heat: Numbers = numbers(found)[0].sum(axis=2)
         return heat

@@ -18,7 +18,7 @@ def plot_regions(explained: PictureExplanation) -> Figure:
     assert explained.heat is not None  # region() refuses that
     drawing = figure(9, 4.6)
     left, right = drawing.subplots(1, 2)
-    pixels = np.clip(explained.picture, 0, 255).astype(np.uint8)
+    pixels = explained.shown
     left.imshow(pixels)
     left.set_title("what the network saw")
     grey = pixels.mean(axis=2)
