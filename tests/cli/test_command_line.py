@@ -28,7 +28,7 @@ def test_train_evaluate_record_and_list_a_run(tmp_path, capsys):
     runs = str(tmp_path / "runs")
     assert main(["train", "BP", "--threads", "1", "--runs", runs, "--seed", "4", *TINY]) == 0
     run = tmp_path / "runs" / "BP-nfn-tuned-seed4"
-    assert "the paper's best trial" in capsys.readouterr().out
+    assert "the paper's NFN" in capsys.readouterr().out
     with (run / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["steps"] for row in rows] == ["24", "48"]
@@ -130,7 +130,7 @@ def test_run_killed_at_random_moments_goes_on_to_exactly_the_same_end(scenario, 
     ("words", "complaint"),
     [
         (["train", "HTLL"], "did you mean"),
-        (["train"], "name a scenario"),
+        (["train"], "name a TASK"),
         (["train", "BP", "--agent", "nnf"], "did you mean 'nfn'"),
         (["train", "BP", "--preset", "tunde"], "did you mean 'tuned'"),
         (["train", "BP", "--learnin-rate", "1"], "did you mean 'learning_rate'"),
@@ -144,7 +144,7 @@ def test_run_killed_at_random_moments_goes_on_to_exactly_the_same_end(scenario, 
         (["train", "BP", "--device", "meta"], "--device must be"),
         (["train", "BP", "--input-low", "3"], "input_low"),
         (["train", "--resume", "nowhere"], "nowhere is not a run"),
-        (["train", "BP", "--resume", "nowhere"], "no scenario"),
+        (["train", "BP", "--resume", "nowhere"], "give no TASK"),
         (["train", "--resume", "nowhere", "--preset", "paper"], "--preset"),
         (["train", "--resume", "nowhere", "--agent", "dnn"], "--agent"),
         (["train", "--resume", "nowhere", "--runs", "there"], "--runs"),
@@ -174,7 +174,7 @@ def test_a_scenario_may_stand_before_or_after_fields(words, monkeypatch):
     seen = []
     monkeypatch.setattr("neuroplastic.cli.train.run", lambda options: seen.append(options) or 0)
     assert main(["train", *words]) == 0
-    assert (seen[0].scenario, seen[0].agent) == ("BP", "dnn")
+    assert (seen[0].task, seen[0].agent) == ("BP", "dnn")
     assert field_values(seen[0].fields) == {"epochs": "2", "levels": "64, 32", "temperature": "-1"}
 
 
@@ -189,7 +189,7 @@ def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path, monkeypatch, capsys)
     def broken(*_: object, **__: object) -> None:
         raise ConfigError("no game here")
 
-    monkeypatch.setattr("neuroplastic.cli.train.Trial", broken)
+    monkeypatch.setattr("neuroplastic.usecases.training.Trial", broken)
     assert main(["train", "BP", "--runs", str(tmp_path)]) == 2
     assert "no game here" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
