@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 
 
@@ -33,12 +35,11 @@ class Figures(NamedTuple):
 def slope_of(means: Sequence[float]) -> float:
     """Least-squares slope of epochs' means over the epochs; 0 for one epoch.
 
-    Each is compared with the one as far from the other end, so that equal means have a slope of 0, not nearly: the
-    sign decides between trials.
+    Equal means have a slope of 0, and not nearly, as the fit has it: the sign decides between trials.
     """
-    count = len(means)
-    rise = sum((count - 1 - 2 * k) * (means[-1 - k] - means[k]) for k in range(count // 2))
-    return 6 * rise / (count**3 - count) if count > 1 else 0.0
+    if len(set(means)) == 1:
+        return 0.0
+    return float(np.polyfit(range(len(means)), means, 1)[0])
 
 
 def near_ties(trials: Sequence[T], of: Callable[[T], Figures]) -> list[T]:
