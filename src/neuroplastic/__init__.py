@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .errors import (
     CapacityWarning,
+    ColumnWarning,
     ConfigError,
     InputError,
     MissingPackageError,
@@ -51,6 +52,7 @@ __all__ = [
     "Affine",
     "Birth",
     "CapacityWarning",
+    "ColumnWarning",
     "ConfigError",
     "Constant",
     "Diagnosis",

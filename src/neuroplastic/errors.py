@@ -31,6 +31,22 @@ class CapacityWarning(UserWarning):
     """An attribute asks for one more fuzzy set than `max_terms` has room for."""
 
 
+class ColumnWarning(UserWarning):
+    """Something about a column of a table that its owner should know; the kinds of it say what."""
+
+
+class ConstantColumnWarning(ColumnWarning):
+    """A column has the same value in all rows; it is kept out of the rules."""
+
+
+class IdentifierWarning(ColumnWarning):
+    """A column of whole numbers rises from row to row, as if it only counted them."""
+
+
+class UnseenCategoryWarning(ColumnWarning):
+    """A row to predict has a category that no row of training had; it is taken as none of the known."""
+
+
 def choose(field: str, value: object, options: Iterable[str]) -> str:
     """Return `value` if it is one of `options`, else raise a ConfigError that suggests the nearest."""
     names = list(options)

@@ -81,7 +81,7 @@ def test_rules_are_followed_by_whether_they_decide_as_a_comment(place, capsys):
     assert main(["rules", model, "--data", data]) == 0
     printed = capsys.readouterr().out
     expected = str(
-        TableModel.load(model).estimator.diagnose(TableModel.load(model).columns.matrix(read_table(data)))
+        TableModel.load(model).estimator.diagnose(TableModel.load(model).columns.rows(read_table(data)))
     )
     comment = [line[2:] for line in printed.splitlines() if line.startswith("# ")]
     assert comment == expected.splitlines()
@@ -107,9 +107,9 @@ def test_portable_rules_are_written_as_fml(place):
     assert main(command) == 0
     assert main(["rules", out, "--out", str(place / "rules.fml")]) == 0
     model = TableModel.load(out)
-    rows = model.columns.matrix(pd.read_csv(data))
+    rows = model.columns.rows(pd.read_csv(data))
     net = npl.network_of(npl.import_rules(place / "rules.fml"), dtype=torch.float64).eval()
-    again = net(torch.from_numpy(rows.to_numpy())).argmax(dim=1).numpy()
+    again = net(torch.from_numpy(model.estimator.encode(rows))).argmax(dim=1).numpy()
     assert (model.estimator.classes_[again] == model.estimator.predict(rows)).all()
 
 
@@ -162,7 +162,7 @@ def test_predictions_do_not_depend_on_the_other_rows_of_the_file(tmp_path, capsy
     columns = Columns.of(read_table(tmp_path / "all.csv"), "y")
     frame = read_table(tmp_path / "all.csv")
     estimator = npl.NeuroFuzzyClassifier(rules=2, max_updates=3, random_state=0)
-    estimator.fit(columns.matrix(frame), columns.targets(frame))
+    estimator.fit(columns.rows(frame), columns.targets(frame))
     TableModel(columns, estimator).save(tmp_path / "m")
     for name in ("all", "some"):
         assert (

@@ -83,7 +83,7 @@ def _regressor() -> npl.NeuroFuzzyRegressor:
 def _table() -> TableModel:
     frame = _rows().assign(c=["red", "green"] * 20, y=lambda rows: rows.a > 0)
     columns = Columns.of(frame, "y")
-    model = npl.NeuroFuzzyClassifier(**QUICK).fit(columns.matrix(frame), columns.targets(frame))
+    model = npl.NeuroFuzzyClassifier(**QUICK).fit(columns.rows(frame), columns.targets(frame))
     return TableModel(columns, model)
 
 

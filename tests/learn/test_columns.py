@@ -1,13 +1,13 @@
-"""A file's columns as numbers: guesses, categories, missing values, and what is refused."""
-
-import pickle
+"""Tables in files: how they are read, which columns are inputs, what the target is, and what is refused."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from neuroplastic.errors import InputError, MissingPackageError
-from neuroplastic.learn.columns import Columns, UnusableColumnsError, read_table
+from neuroplastic.learn.columns import Columns, read_table
+from neuroplastic.learn.estimators.deciding import decide
+from neuroplastic.learn.estimators.encoding import Encoder
 
 
 @pytest.fixture
@@ -22,23 +22,10 @@ def frame() -> pd.DataFrame:
     )
 
 
-def test_numbers_stay_and_categories_become_a_column_each(frame):
-    columns = Columns.of(frame, "kind")
-    assert columns.feature_names == ["size", "colour = blue", "colour = red", "price"]
-    matrix = columns.matrix(frame).to_numpy()
-    assert matrix[:, 1:3].tolist() == [[0, 1], [1, 0], [0, 0], [0, 1]]
-
-
-def test_a_missing_number_is_the_median_of_the_training_rows(frame):
-    columns = Columns.of(frame, "kind")
-    assert columns.matrix(frame)["size"].tolist() == [1.0, 3.0, 3.0, 8.0]
-    assert columns.matrix(frame.iloc[[1]])["size"].tolist() == [3.0]
-
-
-def test_a_category_never_seen_is_none_of_the_known_ones(frame):
-    columns = Columns.of(frame, "kind")
-    new = frame.assign(colour="green")
-    assert columns.matrix(new)[["colour = blue", "colour = red"]].to_numpy().sum() == 0
+def test_inputs_are_all_columns_but_the_target_and_those_left_out(frame):
+    columns = Columns.of(frame, "kind", ignore=["price"])
+    assert columns.inputs == ("size", "colour")
+    pd.testing.assert_frame_equal(columns.rows(frame), frame[["size", "colour"]])
 
 
 def test_few_whole_numbers_are_classes_and_fractions_are_a_number(frame):
@@ -62,20 +49,7 @@ def test_a_wrong_name_gets_a_suggestion(frame):
     with pytest.raises(InputError, match="did you mean 'price'"):
         Columns.of(frame, "prices")
     with pytest.raises(InputError, match="no column 'size'"):
-        Columns.of(frame, "kind").matrix(frame.drop(columns="size"))
-
-
-def test_an_identifier_is_refused_by_name():
-    frame = pd.DataFrame({"id": [f"row {k}" for k in range(60)], "x": range(60), "y": [0, 1] * 30})
-    with pytest.raises(InputError, match="leave out 'id'"):
-        Columns.of(frame, "y")
-    assert Columns.of(frame, "y", ignore=["id"]).feature_names == ["x"]
-
-
-def test_text_where_a_number_was_is_an_error(frame):
-    columns = Columns.of(frame, "kind")
-    with pytest.raises(InputError, match="'size' must hold numbers"):
-        columns.matrix(frame.assign(size="large"))
+        Columns.of(frame, "kind").rows(frame.drop(columns="size"))
 
 
 def test_semicolons_and_parquet_are_read(frame, tmp_path):
@@ -120,11 +94,13 @@ def test_a_row_is_read_the_same_whatever_rows_are_beside_it(mark, tmp_path):
         (tmp_path / name).write_text("\n".join(some))
     frame = read_table(tmp_path / "all.csv")
     columns = Columns.of(frame, "y")
-    first = columns.matrix(frame).iloc[:2]
-    assert first.to_numpy().sum(axis=1).tolist() == [2, 2], "each of the two categories is known"
+    found = decide(columns.rows(frame), columns.inputs, np.ones(len(frame)))
+    encode, text = Encoder(found), [column.name for column in found if column.kind == "category"]
+    first = encode(columns.rows(frame))[:2]
+    assert first.sum(axis=1).tolist() == [2, 2], "each of the two categories is known"
     for name in ("two.csv", "odd.csv"):
-        again = columns.matrix(read_table(tmp_path / name, text=columns.text)).iloc[:2]
-        pd.testing.assert_frame_equal(again, first)
+        rows = columns.rows(read_table(tmp_path / name, text=text)).iloc[:2]
+        np.testing.assert_array_equal(encode(rows), first)
 
 
 def test_a_parquet_file_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
@@ -135,17 +111,6 @@ def test_a_parquet_file_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "rows.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingPackageError, match=r"neuroplastic\[table\]"):
         read_table(tmp_path / "rows.parquet")
-
-
-def test_all_unusable_columns_are_named_at_once():
-    frame = pd.DataFrame(
-        {"id": [f"row {k}" for k in range(60)], "empty": [np.nan] * 60, "x": range(60), "y": [0, 1] * 30}
-    )
-    with pytest.raises(UnusableColumnsError, match="leave out 'id', 'empty'") as raised:
-        Columns.of(frame, "y")
-    assert list(raised.value.reasons) == ["id", "empty"]
-    again = pickle.loads(pickle.dumps(raised.value))  # as it comes from another process
-    assert str(again) == str(raised.value)
 
 
 def test_decimal_commas_are_numbers_where_semicolons_separate(tmp_path):

@@ -23,7 +23,7 @@ def place(tmp_path_factory, frame):
     """A folder with a model of a table, saved networks, a saved estimator, and things that are none of these."""
     folder = tmp_path_factory.mktemp("opened")
     columns = Columns.of(frame, "kind")
-    x, y = columns.matrix(frame), columns.targets(frame)
+    x, y = columns.rows(frame), columns.targets(frame)
     estimator = npl.NeuroFuzzyClassifier(rules=3, max_updates=5, layer_norm=False, random_state=0).fit(x, y)
     TableModel(columns, estimator).save(folder / "model")
     npl.save(estimator, folder / "estimator.safetensors")
@@ -33,7 +33,8 @@ def place(tmp_path_factory, frame):
     (folder / "words.txt").write_text("no network")
     (folder / "empty").mkdir()
     frame.to_csv(folder / "rows.csv", index=False)
-    x.to_csv(folder / "inputs.csv", index=False)
+    x.to_csv(folder / "columns.csv", index=False)
+    pd.DataFrame(estimator.encode(x)).to_csv(folder / "inputs.csv", index=False)
     return folder
 
 

@@ -17,24 +17,24 @@ from tests.small_game import CorridorTask
 
 
 @pytest.mark.parametrize(
-    ("name", "rules", "source"),
+    ("name", "data", "rules", "source"),
     [
-        ("estimator.safetensors", 3, "estimator"),
-        ("network.safetensors", 4, "network"),
-        ("hierarchy.safetensors", 4, "network"),
+        ("estimator.safetensors", "columns.csv", 3, "estimator"),
+        ("network.safetensors", "inputs.csv", 4, "network"),
+        ("hierarchy.safetensors", "inputs.csv", 4, "network"),
     ],
 )
-def test_rows_of_a_file_are_as_good_as_rows(name, rules, source, place):
+def test_rows_of_a_file_are_as_good_as_rows(name, data, rules, source, place):
     opened = open_anything(place / name)
-    found = diagnose_file(opened, place / "inputs.csv")
+    found = diagnose_file(opened, place / data)
     model = getattr(opened, "estimator", None) or opened.network
-    assert found == npl.diagnose(model, pd.read_csv(place / "inputs.csv").astype(float))
+    assert found == npl.diagnose(model, pd.read_csv(place / data))
     assert (found.rows, found.rules, found.source) == (40, rules, source)
 
 
 def test_a_model_of_a_table_takes_the_tables_own_columns(place):
     found = diagnose_file(open_anything(place / "model"), place / "rows.csv")
-    assert found == diagnose_file(open_anything(place / "estimator.safetensors"), place / "inputs.csv")
+    assert found == diagnose_file(open_anything(place / "estimator.safetensors"), place / "columns.csv")
 
 
 def test_rows_that_do_not_fit_are_refused_in_one_line(place, tmp_path):

@@ -17,9 +17,16 @@ def test_a_row_of_a_table_is_explained_in_words_and_drawn(place):
     assert made.figure().axes
 
 
-@pytest.mark.parametrize("name", ["estimator.safetensors", "network.safetensors", "hierarchy.safetensors"])
-def test_a_saved_network_explains_rows_of_its_inputs(name, place):
-    made = explain_row(open_anything(place / name), place / "inputs.csv")
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("estimator.safetensors", "columns.csv"),
+        ("network.safetensors", "inputs.csv"),
+        ("hierarchy.safetensors", "inputs.csv"),
+    ],
+)
+def test_a_saved_network_explains_rows_of_its_inputs(name, data, place):
+    made = explain_row(open_anything(place / name), place / data)
     assert made.number == 1
     assert "rules fired" in made.text
 
@@ -27,7 +34,7 @@ def test_a_saved_network_explains_rows_of_its_inputs(name, place):
 def test_the_same_row_is_explained_alike_by_a_model_and_its_estimator(place):
     texts = [
         explain_row(open_anything(place / name), place / data, number=7).text
-        for name, data in (("model", "rows.csv"), ("estimator.safetensors", "inputs.csv"))
+        for name, data in (("model", "rows.csv"), ("estimator.safetensors", "columns.csv"))
     ]
     assert texts[0] == texts[1]
 

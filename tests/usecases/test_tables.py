@@ -61,13 +61,13 @@ class Middle:
 
 
 def test_a_prepared_table_says_what_it_holds_and_what_was_done_to_it(prepared):
-    assert prepared.summary == "79 rows, 4 inputs; 'kind' is 2 classes"
+    assert prepared.summary == "79 rows, 3 inputs; 'kind' is 2 classes"
     assert [note.partition(" of ")[0] for note in prepared.notes] == [
         "1 rows without a target were left out.",
         "1 missing values",
         "'planet' has the same value in all rows, so it says nothing.",
     ]
-    assert list(prepared.x.columns) == ["size", "colour = blue", "colour = red", "planet"]
+    assert list(prepared.x.columns) == ["size", "colour", "planet"]
 
 
 @pytest.mark.parametrize(

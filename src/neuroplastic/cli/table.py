@@ -22,7 +22,8 @@ def add_to(commands: Any) -> None:
         "fit",
         help="learn rules from a CSV or Parquet file",
         description="Learn rules from a table, cross-validate them, and write a folder with the model and one page "
-        "of scores, rules and pictures. Text columns become categories, missing numbers the column's median.",
+        "of scores, rules and pictures. Text columns become categories, dates days, missing numbers the column's "
+        "median.",
     )
     fit.add_argument("data", metavar="FILE", **of_field(TableRequest, "data"))
     fit.add_argument("--target", required=True, metavar="COLUMN", **of_field(TableRequest, "target"))
@@ -69,7 +70,8 @@ def run_fit(options: argparse.Namespace) -> int:
 
 def _prepared(wanted: TableRequest) -> PreparedTable:
     """The table; where its columns are refused, the option that helps is named."""
-    from ..learn.columns import MixedTargetError, UnusableColumnsError
+    from ..learn.columns import MixedTargetError
+    from ..learn.estimators.deciding import UnusableColumnsError
     from ..usecases.preparing import prepare_table
 
     try:

@@ -1,8 +1,7 @@
-"""A file's columns as the numbers that an estimator learns from, and the same again for new rows."""
+"""Tables in files: reading them, and which of their columns are inputs and which is the target."""
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,30 +11,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..decoding import decoded, shown
+from ..decoding import decoded
 from ..errors import ConfigError, InputError, MissingPackageError
+from .values import as_numbers, first_text, words_of
 
 # A whole-number target with at most this many values is taken as classes.
 MOST_CLASSES = 20
-# A text column with more values than this is refused: it is an identifier, not a category.
-MOST_CATEGORIES = 50
 # A target of many values, with at least this share of numbers, is meant as a number: a word among them is a mistake.
 MOSTLY = 0.8
-# A column of truth values, which files spell in three ways, has these categories.
-TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
-
-
-class UnusableColumnsError(InputError):
-    """Columns of a table can neither be numbers nor categories; `reasons` says why, by their names."""
-
-    def __init__(self, reasons: Mapping[str, str]) -> None:
-        super().__init__(reasons)
-        self.reasons = reasons
-
-    def __str__(self) -> str:
-        return f"{'; '.join(self.reasons.values())}; leave out {', '.join(map(repr, self.reasons))}"
 
 
 class MixedTargetError(InputError):
@@ -115,21 +99,12 @@ def _decimal_commas(column: pd.Series) -> pd.Series:
 
 
 @dataclass(frozen=True)
-class Column:
-    """One column of the file: a number, with what stands in for a missing one, or a category with its values."""
-
-    name: str
-    fill: float | None = None
-    categories: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Columns:
-    """How rows of a file become rows of numbers: numbers as they are, a category as one column per value."""
+    """Which columns of a file are the inputs, and which one the target; what the inputs are, the estimator decides."""
 
     target: str
     classes: bool
-    inputs: tuple[Column, ...]
+    inputs: tuple[str, ...]
 
     @classmethod
     def of(
@@ -139,55 +114,26 @@ class Columns:
         for name in (target, *ignore):
             _need(frame, name)
         classes = _is_classes(frame[target], classes)
-        names = [name for name in frame.columns if name != target and name not in ignore]
+        names = tuple(str(name) for name in frame.columns if name != target and name not in ignore)
         if not names:
             raise InputError(f"the table needs a column beside the target {target!r}")
-        found, refused = [], {}
-        for name in names:
-            try:
-                found.append(_column(frame[name]))
-            except InputError as error:
-                refused[name] = str(error)
-        if refused:
-            raise UnusableColumnsError(refused)
-        return cls(target, classes, tuple(found))
+        return cls(target, classes, names)
 
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the columns of `matrix`."""
-        return [
-            name
-            for column in self.inputs
-            for name in ([f"{column.name} = {value}" for value in column.categories] or [column.name])
-        ]
-
-    @property
-    def text(self) -> list[str]:
-        """Names of the inputs that are categories: `read_table` is to leave their values as they are written."""
-        return [column.name for column in self.inputs if column.categories]
-
-    def matrix(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Rows of numbers, one named column per feature. A category never seen is 0 in all of its columns."""
-        parts: list[NDArray[np.float64]] = []
-        for column in self.inputs:
-            _need(frame, column.name)
-            if column.categories:
-                text = _as_text(frame[column.name])
-                text = text.replace(TRUTH) if set(column.categories) <= set(TRUTH.values()) else text
-                parts += [(text == value).to_numpy(dtype=np.float64) for value in column.categories]
-            else:
-                parts.append(_numbers(frame[column.name]).fillna(column.fill).to_numpy(dtype=np.float64))
-        values = np.stack(parts, axis=1)
-        if not np.isfinite(values).all():
-            row, place = np.argwhere(~np.isfinite(values))[0]
-            raise InputError(f"column {self.feature_names[place]!r} has an infinite value in row {row + 1}")
-        return pd.DataFrame(values, columns=self.feature_names, index=frame.index)
+    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The inputs of rows, as they are written."""
+        for name in self.inputs:
+            _need(frame, name)
+        return frame[list(self.inputs)]
 
     def targets(self, frame: pd.DataFrame) -> pd.Series:
         """The target of every row, named: text for classes, numbers otherwise."""
         _need(frame, self.target)
         column = frame[self.target]
-        return _as_text(column).astype(object) if self.classes else _numbers(column)
+        if not self.classes:
+            return pd.Series(as_numbers(self.target, column), index=column.index, name=column.name)
+        numbers, words = words_of(column)
+        named = np.array([*words, ""], dtype=object)[numbers]  # the number of a missing one is -1
+        return pd.Series(named, index=column.index, name=column.name)
 
     def as_dict(self) -> dict[str, Any]:
         """A form that JSON can hold."""
@@ -197,15 +143,14 @@ class Columns:
     def from_dict(cls, saved: Mapping[str, Any]) -> Columns:
         """From what `as_dict` gave; a ConfigError names what differs."""
         columns: Columns = decoded(cls, saved, "columns")
-        names = [columns.target, *(column.name for column in columns.inputs)]
-        if len(set(names)) < len(names):
-            raise ConfigError("columns and target must have different names")
-        for column in columns.inputs:
-            if (column.fill is None) != bool(column.categories):
-                raise ConfigError(f"column {shown(column.name)} must have either a fill or categories")
-            if len(set(column.categories)) < len(column.categories):
-                raise ConfigError(f"the categories of column {shown(column.name)} must differ")
+        check_names(columns.target, columns.inputs)
         return columns
+
+
+def check_names(target: str, inputs: Sequence[str]) -> None:
+    """Raise a ConfigError where two columns of a model, or one and the target, have one name."""
+    if len({target, *inputs}) <= len(inputs):
+        raise ConfigError("columns and target must have different names")
 
 
 def _need(frame: pd.DataFrame, name: str) -> None:
@@ -249,40 +194,3 @@ def _looks_like_classes(column: pd.Series) -> bool:
         return True
     values = column.dropna().unique()
     return len(values) <= MOST_CLASSES and bool(np.all(values == np.round(values)))
-
-
-def _as_text(column: pd.Series) -> pd.Series:
-    """Values as text; whole numbers without a decimal point, so that 1 and 1.0 are one class."""
-    if _is_number(column):
-        return column.map(lambda value: f"{value:.0f}" if float(value).is_integer() else repr(float(value)))
-    return column.astype(str).str.strip()
-
-
-def _numbers(column: pd.Series) -> pd.Series:
-    try:
-        return pd.to_numeric(column).astype(np.float64)
-    except (ValueError, TypeError) as error:
-        row, value = first_text(column) or ("?", str(error))
-        raise InputError(f"column {column.name!r} must hold numbers, got {value!r} in row {row}") from error
-
-
-def first_text(column: pd.Series) -> tuple[int, str] | None:
-    """Row (from 1) and value of the first entry that is no number; None where there is none."""
-    strange = pd.to_numeric(column, errors="coerce").isna() & column.notna()
-    place = int(strange.to_numpy().argmax())
-    return (place + 1, str(column.iloc[place])) if strange.any() else None
-
-
-def _column(column: pd.Series) -> Column:
-    name = str(column.name)
-    if _is_number(column):
-        middle = float(column.median())
-        if not math.isfinite(middle):
-            raise InputError(f"column {name!r} has no usable value")
-        return Column(name, fill=middle)
-    categories = tuple(sorted(set(_as_text(column.dropna()))))
-    if not 0 < len(categories) <= MOST_CATEGORIES:
-        raise InputError(
-            f"column {name!r} is text with {len(categories)} different values (at most {MOST_CATEGORIES} can be used)"
-        )
-    return Column(name, categories=categories)

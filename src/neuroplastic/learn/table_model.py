@@ -1,4 +1,4 @@
-"""A model of a table on disk: a folder with the estimator (safetensors) and how columns become numbers (JSON)."""
+"""A model of a table on disk: a folder with the estimator (safetensors), and which columns it takes (JSON)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from ..errors import ConfigError, InputError, in_short
 from ..network.storage import StorageError, load, save
 from ..whole_files import write_whole
 from .columns import Columns, read_table
+from .columns_0_1 import read_old
 from .estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
+from .estimators.encoding import Encoder
 
 FILES = ESTIMATOR, COLUMNS = "estimator.safetensors", "columns.json"
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,12 @@ class TableModel:
 
     def read(self, path: str | Path) -> pd.DataFrame:
         """The rows of a file, its columns as those that the model was fitted to."""
-        return read_table(path, text=self.columns.text)
+        text = [column.name for column in self.estimator.columns_ if column.kind == "category"]
+        return read_table(path, text=text)
 
     def predict(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The prediction of each row and, for classes, the probability of each."""
-        x = self.columns.matrix(frame)
+        x = self.columns.rows(frame)
         made: dict[str, NDArray[Any]] = {self.columns.target: self.estimator.predict(x)}
         if isinstance(self.estimator, NeuroFuzzyClassifier):
             chances = self.estimator.predict_proba(x)
@@ -60,28 +63,35 @@ class TableModel:
                 f"{path} is not a model folder; make one with: neuroplastic fit data.csv --target y"
             )
         try:
-            columns = _read_columns(path / COLUMNS)
+            columns, encoder = _read_columns(path / COLUMNS)
         except (safe_json.JsonError, ConfigError) as error:
             raise StorageError(f"{path / COLUMNS} is damaged: {in_short(error)}") from error
-        estimator = load(path / ESTIMATOR)
-        kind, names = estimator_for(columns), columns.feature_names
-        if (
-            not isinstance(estimator, kind)
-            or getattr(estimator, "feature_names_in_", np.array([])).tolist() != names
-        ):
+        estimator, kind = load(path / ESTIMATOR), estimator_for(columns)
+        names = list(columns.inputs) if encoder is None else encoder.names
+        if not isinstance(estimator, kind) or _names(estimator) != names:
             raise StorageError(
                 f"{path / ESTIMATOR} must hold a {kind.__name__} of the {len(names)} features in {COLUMNS}"
             )
+        if encoder is not None:  # version 0.1: the estimator knew only what the file was made into
+            estimator.encoder_, estimator.n_features_in_ = encoder, len(columns.inputs)
+            estimator.feature_names_in_ = np.array(columns.inputs, dtype=object)
         return cls(columns, estimator)
 
 
-def _read_columns(path: Path) -> Columns:
+def _names(estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor) -> list[str]:
+    names: list[str] = getattr(estimator, "feature_names_in_", np.array([])).tolist()
+    return names
+
+
+def _read_columns(path: Path) -> tuple[Columns, Encoder | None]:
+    """The columns and, of version 0.1, how the estimator's inputs are made of them."""
     saved = safe_json.read(path)
-    if not isinstance(saved, dict) or saved.pop("format", None) != FORMAT:
-        raise ConfigError(f"it must have format {FORMAT}, the one that this version reads")
-    if "sha256" in saved and saved.pop("sha256") != safe_json.checksum({"format": FORMAT, **saved}):
+    form = saved.pop("format", None) if isinstance(saved, dict) else None
+    if form not in (1, FORMAT):
+        raise ConfigError(f"it must have format 1 or {FORMAT}, those that this version reads")
+    if "sha256" in saved and saved.pop("sha256") != safe_json.checksum({"format": form, **saved}):
         raise ConfigError("it does not match its checksum")
-    return Columns.from_dict(saved)
+    return read_old(saved) if form == 1 else (Columns.from_dict(saved), None)
 
 
 def is_table_model(path: str | Path) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..rules.diagnosis import Diagnosis
@@ -101,18 +100,13 @@ def _diagnosis_table(diagnosis: Diagnosis) -> Table:
 
 
 def _readability_table(estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor, x: pd.DataFrame) -> Table:
-    figures = readability(estimator.network_, _seen(estimator, x))
+    seen = (estimator.encode(x) - estimator.offset_) / estimator.scale_
+    figures = readability(estimator.network_, seen)
     rows = [text_cells(name, words) for name, words in figures.lines()]
     how = "Fewer active rules per decision and well separated terms make a rule base easier to follow."
     return Table(
         "readability", "Figures of readability on these rows.", how, ("figure", "value"), tuple(rows)
     )
-
-
-def _seen(estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor, x: pd.DataFrame) -> NDArray[np.float64]:
-    """Rows in the units that the network sees."""
-    seen: NDArray[np.float64] = (x.to_numpy(dtype=np.float64) - estimator.offset_) / estimator.scale_
-    return seen
 
 
 def _figures(

@@ -20,13 +20,18 @@ def read_rows(opened: TakesRows, data: str | Path) -> pd.DataFrame:
     """The rows of a file as they are written."""
     from ..learn.columns import read_table
 
-    return opened.model.read(data) if isinstance(opened, OpenedTable) else read_table(data)
+    if isinstance(opened, OpenedTable):
+        return opened.model.read(data)
+    known = getattr(opened.estimator, "columns_", ()) if isinstance(opened, OpenedEstimator) else ()
+    return read_table(data, text=[column.name for column in known if column.kind == "category"])
 
 
 def inputs_of(opened: TakesRows, frame: pd.DataFrame) -> pd.DataFrame:
-    """The inputs of rows as numbers."""
+    """The inputs of rows: a table's own columns and an estimator's as they are, else numbers."""
     if isinstance(opened, OpenedTable):
-        return opened.model.columns.matrix(frame)
+        return opened.model.columns.rows(frame)
+    if isinstance(opened, OpenedEstimator):
+        return frame
     try:
         return frame.astype(float)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..errors import ColumnWarning
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..learn.estimators.looks import Look
 from ..learn.table_model import TableModel, estimator_for
@@ -58,9 +60,13 @@ def fit_table(
     def learn(x: pd.DataFrame, y: pd.Series, told: Listener) -> Any:
         return kind(**settings).fit(x, y, on_look=_by_looks(told))
 
-    scores = cross_validate(table, learn, folds=request.folds, seed=request.seed, on_progress=on_progress)
-    start = kind(**settings).start(table.x, table.y).rules_
-    return FittedTable(table, request, scores, start, learn(table.x, table.y, on_progress))
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ColumnWarning
+        )  # the notes have said it, of all rows; folds would again
+        scores = cross_validate(table, learn, folds=request.folds, seed=request.seed, on_progress=on_progress)
+        start = kind(**settings).start(table.x, table.y).rules_
+        return FittedTable(table, request, scores, start, learn(table.x, table.y, on_progress))
 
 
 def _settings(request: FitRequest) -> dict[str, Any]:

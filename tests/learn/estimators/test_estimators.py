@@ -164,17 +164,17 @@ def test_several_targets_are_predicted_together():
     assert [variable.name for variable in model.rules_.outputs] == ["y1", "y2"]
 
 
+@pytest.mark.filterwarnings("ignore::neuroplastic.ColumnWarning")
 def test_constant_column_and_constant_target_are_no_trouble():
     x = np.column_stack([np.linspace(0, 1, 50), np.full(50, 7.0), np.full(50, 1e9) + 1e-8])
     model = npl.NeuroFuzzyRegressor(**QUICK).fit(x, np.full(50, 3.0))
     np.testing.assert_allclose(model.predict(x), 3.0, atol=0.05)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_missing_and_infinite_values_are_refused(bad, iris):
+def test_infinite_values_are_refused(iris):
     x = iris[0].to_numpy().copy()
-    x[3, 1] = bad
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
+    x[3, 1] = np.inf
+    with pytest.raises(ValueError, match=r"infinity"):
         npl.NeuroFuzzyClassifier(**QUICK).fit(x, iris[1])
 
 

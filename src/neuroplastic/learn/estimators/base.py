@@ -6,34 +6,33 @@ import copy
 import math
 import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 from torch import Tensor
 
-from ...errors import CapacityWarning, ConfigError, InputError, at_least
-from ...fuzzy.firing import Firing
-from ...fuzzy.selection import Selection
-from ...memory import need_memory
-from ...network.consequents import Affine
-from ...network.neurogenesis import Birth, Neurogenesis
+from ...errors import CapacityWarning, InputError
+from ...network.neurogenesis import Birth
 from ...network.nfn import NeuroFuzzyNetwork
-from ...network.size import parameters_of
 from ...rules.naming import Naming
 from ...rules.reading import read_rules
 from ...rules.rule_base import RuleBase
 from .adam import Adam
+from .checking import check_parameters
 from .choosing import choose, in_proportion, numbered, parts_and_times
+from .deciding import decide
+from .encoding import Column, Encoder, column_names
 from .errors import need_fit
 from .looks import OnLook, telling
-from .naming import readable
+from .making import first_network
+from .naming import naming_of
+from .reading import read, read_with_targets
 from .rows import Numbers, Rows, location_and_scale
-from .start import first_terms, place_first_rules, place_first_sets, sharpen, start_linear
 from .training import History, Plan, Tensors, step, threads_worth_it, train
 
 if TYPE_CHECKING:
@@ -45,15 +44,6 @@ if TYPE_CHECKING:
 
 # Fewer rows than this say nothing about how long to train.
 LEAST_ROWS_TO_CHOOSE = 60
-# Room per column for sets to be born.
-SPARE_TERMS = 3
-# A set is born for so many uncovered values (as a share of a batch, counted over batches), and so wide at least.
-ASKING, LEAST_BORN_WIDTH = 0.5, 0.5
-# What a fit takes at most, measured: of a number that is learned, gradient, moments, averages and copies in double
-# precision; of the firing of a rule in a row of a batch, the steps that make and differentiate it.
-BYTES_OF_NUMBER, BYTES_OF_LEVEL = 40, 64
-# More rules than this are told apart by as many sets as there are.
-MANY_RULES = 2**62
 # Updates: as many as rows, from the fewest to many; of more rows so many passes, up to the most.
 FEWEST, MANY, PASSES, MOST = 300, 600, 100, 1500
 
@@ -62,9 +52,14 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """Common part; see the classifier and the regressor."""
 
     network_: NeuroFuzzyNetwork
+    encoder_: Encoder
     n_features_in_: int
     n_iter_: int
+    limits_: Numbers | None = None
+    """(2, D): least and greatest value of each input of the rules in training; None in files of version 0.1"""
     _adam: Adam | None = None
+    _form: Literal["one_hot", "codes"] = "one_hot"
+    """How a fit hands categories to the network, see `Encoder`."""
 
     def __init__(
         self,
@@ -195,7 +190,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """One pass over these rows. The first call also sets scale, sets and rules: let it be a fair sample."""
         self._check_parameters()
         first = not hasattr(self, "network_")
-        rows = self._rows(X, y, sample_weight, first=first)
+        rows = self._rows(X, y, sample_weight, first=first, few=True)
         if not first and not len(rows):
             return self
         rng = check_random_state(self.random_state)
@@ -215,92 +210,45 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def _check_parameters(self) -> None:
-        at_least("rules", _whole(self.rules), 1)
-        if self.terms != "auto":
-            at_least("terms", _whole(self.terms), 1)
-        if self.max_terms is not None:
-            at_least("max_terms", _whole(self.max_terms), 1 if self.terms == "auto" else int(self.terms))
-        at_least("batch_size", _whole(self.batch_size), 1)
-        at_least("patience", _whole(self.patience), 1)
-        if self.max_updates is not None:
-            at_least("max_updates", _whole(self.max_updates), 1)
-        if not 1 <= self.entmax_alpha <= 2:
-            raise ConfigError(f"entmax_alpha must lie between 1 and 2, got {self.entmax_alpha!r}")
-        for name, value in (("ridge", self.ridge), ("shrinkage", self.shrinkage)):
-            if not 0 <= value < math.inf:
-                raise ConfigError(f"{name} must be at least 0, got {value!r}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ConfigError(f"learning_rate must be above 0, got {self.learning_rate!r}")
-        if not 0 < self.validation_fraction < 1:
-            raise ConfigError(
-                f"validation_fraction must lie between 0 and 1, got {self.validation_fraction!r}"
-            )
-        if self.early_stopping not in (True, False, "auto"):
-            raise ConfigError(f"early_stopping must be True, False or 'auto', got {self.early_stopping!r}")
+        check_parameters(self)
 
-    def _rows(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool) -> Rows:
-        """The data checked and merged, in raw units."""
+    def _rows(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool, few: bool = False
+    ) -> Rows:
+        """The data checked, encoded and merged, in raw units; of the first rows it is learned what columns are.
+
+        Where there will be more, a `few` first rows do not say that a column is constant.
+        """
         if first:
             self._read_names(y)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=first,
-            dtype=np.float64,
-            multi_output=not self._labels,
-            y_numeric=not self._labels,
-        )
+        words = not first and self.encoder_.has_words
+        X, y = read_with_targets(self, X, y, first=first, labels=self._labels, words=words)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         present = weight > 0
-        return Rows.of(X[present], self._check_targets(y[present], first=first), weight[present])
+        X, weight = X[present], weight[present]
+        targets = self._check_targets(y[present], first=first)
+        if first:
+            names = column_names(self.n_features_in_, getattr(self, "feature_names_in_", None))
+            self.encoder_ = Encoder(decide(X, names, weight, keep_constant=few), self._form)
+        x = self.encoder_(X)
+        if len(x):
+            ends = np.stack([x.min(axis=0), x.max(axis=0)])
+            if not first and self.limits_ is not None:
+                low, high = self.limits_
+                ends = np.stack([np.minimum(low, ends[0]), np.maximum(high, ends[1])])
+            self.limits_ = ends
+        return Rows.of(x, targets, self._weights(targets, weight))
+
+    def _weights(self, targets: Numbers, weight: Numbers) -> Numbers:
+        """The rows' weights as they count, (N,)."""
+        return weight
 
     def _begin(self, rows: Rows, rng: np.random.RandomState) -> None:
         """Learn the scales, and make the network: sets at quantiles, rules at clusters, one linear solution."""
         self.offset_, self.scale_ = location_and_scale(rows.x, rows.weight)
         self._learn_scale(rows.y, rows.weight)
-        seen, seed = self._seen(rows), int(rng.randint(2**31 - 1))
-        rules, columns = int(self.rules), self.n_features_in_
-        terms = int(self.terms) if self.terms != "auto" else first_terms(min(rules, MANY_RULES), columns)
-        room = int(self.max_terms) if self.max_terms is not None else terms + SPARE_TERMS
-        self._check_memory(rules, columns, room, len(rows))
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            net = NeuroFuzzyNetwork(
-                self.n_features_in_,
-                self._outputs(),
-                rules,
-                terms=1,
-                max_terms=room,
-                selection=Selection(estimator="ste"),
-                firing=Firing(alpha=self.entmax_alpha, layer_norm=bool(self.layer_norm)),
-                consequent=Affine(init="zeros"),
-                neurogenesis=self._neurogenesis(len(rows)),
-            )
-            place_first_sets(net, seen, min(terms, room))
-            place_first_rules(net, seen, seed)
-            sharpen(net.eval(), seen)
-        start_linear(net, *self._linear(seen))
+        net = first_network(self, self._seen(rows), self.encoder_, int(rng.randint(2**31 - 1)))
         self.network_, self._adam = net.double().eval(), None
-
-    def _check_memory(self, rules: int, columns: int, max_terms: int, rows: int) -> None:
-        """Raise a ConfigError where a fit would take more memory than there is."""
-        learned = BYTES_OF_NUMBER * parameters_of(columns, self._outputs(), rules, max_terms, Affine())
-        fired = BYTES_OF_LEVEL * rules * min(int(self.batch_size), rows)
-        what = f"rules={rules} of {columns} columns with {self._outputs()} outputs and max_terms={max_terms}"
-        need_memory(
-            what,
-            learned + fired,
-            torch.device("cpu"),
-            "use fewer rules, a smaller max_terms or fewer columns",
-        )
-
-    def _neurogenesis(self, rows: int) -> Neurogenesis | None:
-        """Births of wide sets, for many rows: a narrow one at a few outliers silences its rules everywhere else."""
-        if not self.growth:
-            return None
-        enough = max(2, math.ceil(ASKING * min(int(self.batch_size), rows)))
-        return Neurogenesis(epsilon=self.growth, min_count=enough, min_width=LEAST_BORN_WIDTH)
 
     def _seen(self, rows: Rows) -> Rows:
         """Rows as the network sees them."""
@@ -340,12 +288,27 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     # Using.
 
+    @property
+    def columns_(self) -> tuple[Column, ...]:
+        """What each column of the table was found to be, with its categories and what a missing value is taken as."""
+        if not hasattr(self, "encoder_"):
+            raise AttributeError("columns_ is there after fit(X, y)")
+        return self.encoder_.columns
+
+    def _read(self, X: Any) -> Numbers:
+        """X (N, D) as numbers in raw units, one column per input of the rules: the one place where X is read."""
+        need_fit(self)
+        return self.encoder_(read(self, X, first=False, words=self.encoder_.has_words))
+
+    def encode(self, X: Any) -> Numbers:
+        """X (N, D) as the rules see it, in raw units: missing values filled, dates as days, categories as columns."""
+        return self._read(X)
+
     def _outputs_of(self, X: Any) -> Numbers:
         """The network's outputs of X in raw units, (N, O), not yet scaled back."""
-        need_fit(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        x = self._read(X)
         with torch.no_grad():
-            outputs: Numbers = self.network_(torch.from_numpy((X - self.offset_) / self.scale_)).numpy()
+            outputs: Numbers = self.network_(torch.from_numpy((x - self.offset_) / self.scale_)).numpy()
         finite = np.isfinite(outputs).all(axis=1)
         if not finite.all():  # of NaN the first class would be the greatest
             row = int(finite.argmin())
@@ -370,17 +333,15 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Which rules made the outputs of X (N, D), and how much each counted; see `npl.explain`."""
         from ...rules.explanations.explaining import Explainer
 
-        need_fit(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return Explainer.named(self.network_, self._naming())(X)
+        x = self._read(X)
+        return Explainer.named(self.network_, self._naming())(x)
 
     def diagnose(self, X: Any) -> Diagnosis:
         """Whether the rules decide on X (N, D), or their THEN parts alone; see `npl.diagnose`."""
         from ...rules.diagnosing import diagnosed
 
-        need_fit(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        seen, decision = (X - self.offset_) / self.scale_, "class" if self._labels else "number"
+        seen = (self._read(X) - self.offset_) / self.scale_
+        decision = "class" if self._labels else "number"
         return diagnosed(self.network_, seen, decision=decision, source="estimator")
 
     def simplify(self, X: Any, tolerance: float) -> tuple[Self, SimplificationReport]:
@@ -390,23 +351,19 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         from ...rules.simplification.simplifying import simplify
 
-        need_fit(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        made = simplify(self.network_, torch.from_numpy((X - self.offset_) / self.scale_), tolerance)
+        seen = (self._read(X) - self.offset_) / self.scale_
+        made = simplify(self.network_, torch.from_numpy(seen), tolerance)
         assert isinstance(made.network, NeuroFuzzyNetwork)
         simpler = copy.deepcopy(self)
         simpler.network_ = made.network.eval()
         return simpler, made.report
 
     def _naming(self) -> Naming:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{number}" for number in range(1, self.n_features_in_ + 1)]
-        return Naming(
-            readable(names), self._output_names(), (self.offset_, self.scale_), self._output_scaler()
-        )
+        scaler = (self.offset_, self.scale_)
+        return naming_of(self.network_, self.encoder_, self._output_names(), scaler, self._output_scaler())
 
-
-def _whole(value: object) -> object:
-    """NumPy's whole numbers, which a grid search hands over, as Python's."""
-    return int(value) if isinstance(value, np.integer) else value
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags

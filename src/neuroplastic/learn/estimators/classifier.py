@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from sklearn.utils.validation import column_or_1d
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...errors import InputError
+from ...errors import ConfigError, InputError
 from .base import NeuroFuzzyEstimator
+from .class_weights import check_class_weight, weighted_by_class
 from .naming import readable
 from .rows import Numbers, Rows
 from .start import logistic_solution
@@ -30,11 +32,62 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
     start from one logistic regression, from which they part as far as the data support. `rules_` reads the rules
     in the table's own units, `explain` says which of them made a decision, `births_` which sets were born.
 
-    Rows may repeat or carry weights: both mean the same, exactly. Missing values are refused.
+    A data frame may hold text, categories, truth values, dates and missing values: `columns_` says what each column
+    was taken as. Rows may repeat or carry weights: both mean the same, exactly.
     """
 
     _labels = True
     classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        rules: int = 30,
+        *,
+        terms: int | str = "auto",
+        max_terms: int | None = None,
+        entmax_alpha: float = 1.0,
+        layer_norm: bool = True,
+        growth: float | None = 0.05,
+        ridge: float = 1.0,
+        shrinkage: float = 0.3,
+        learning_rate: float = 0.02,
+        max_updates: int | None = None,
+        batch_size: int = 256,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        patience: int = 10,
+        class_weight: Mapping[Any, float] | str | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            rules,
+            terms=terms,
+            max_terms=max_terms,
+            entmax_alpha=entmax_alpha,
+            layer_norm=layer_norm,
+            growth=growth,
+            ridge=ridge,
+            shrinkage=shrinkage,
+            learning_rate=learning_rate,
+            max_updates=max_updates,
+            batch_size=batch_size,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            patience=patience,
+            warm_start=warm_start,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_class_weight(self.class_weight)
+
+    def _weights(self, targets: Numbers, weight: Numbers) -> Numbers:
+        return weighted_by_class(self.class_weight, self.classes_, targets[:, 0], weight)
 
     def _check_targets(self, y: Any, *, first: bool) -> Numbers:
         y = column_or_1d(y, warn=True)
@@ -56,6 +109,10 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> NeuroFuzzyClassifier:
         """Learn on from these rows, one pass. The first call needs all `classes`, and sets scale and first sets."""
+        if self.class_weight == "balanced":
+            raise ConfigError(
+                "class_weight='balanced' needs all rows at once; give partial_fit a dict from class to weight"
+            )
         if not hasattr(self, "network_"):
             if classes is None:
                 raise InputError("classes must be passed on the first call to partial_fit")
@@ -88,6 +145,11 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
         outputs = self._outputs_of(X)
         chosen: NDArray[Any] = self.classes_[outputs.argmax(axis=1)]
         return chosen
+
+    def decision_function(self, X: Any) -> Numbers:
+        """The rules' scores of the classes, (N, K); of two classes how much the second is ahead, (N,)."""
+        outputs = self._outputs_of(X)
+        return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
     def predict_log_proba(self, X: Any) -> Numbers:
         """Logarithms of the classes' probabilities, (N, K)."""

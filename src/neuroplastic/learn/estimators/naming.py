@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from ...network.nfn import NeuroFuzzyNetwork
+from ...rules.names import ANY
+from ...rules.naming import Naming
+from .encoding import Encoder
+from .rows import Numbers
+
 
 def readable(names: Iterable[object]) -> list[str]:
     """The names as text without quotes, line breaks and blanks around; empty ones numbered, repeated ones too."""
@@ -17,3 +25,22 @@ def readable(names: Iterable[object]) -> list[str]:
             unique = f"{word} ({counts[word]})"
         found[unique] = None
     return list(found)
+
+
+def naming_of(
+    net: NeuroFuzzyNetwork,
+    encoder: Encoder,
+    outputs: list[str],
+    scaler: tuple[Numbers, Numbers],
+    output_scaler: tuple[Numbers, Numbers] | None,
+) -> Naming:
+    """The names of an estimator's inputs, outputs and crisp sets, and its units."""
+    names = readable(encoder.names)
+    terms = {}
+    for column, categories in encoder.crisp.items():
+        there = net.antecedent.covering_mask[column].cpu().numpy()
+        centers = net.centers[column].detach().double().cpu().numpy()[there]
+        places = np.rint(np.sort(scaler[0][column] + scaler[1][column] * centers)).astype(np.int64)
+        words = readable(word if word != ANY else f"{ANY} of them" for word in categories)
+        terms[names[column]] = [words[place] for place in places]
+    return Naming(names, outputs, scaler, output_scaler, terms or None)

@@ -23,7 +23,8 @@ class NeuroFuzzyRegressor(RegressorMixin, NeuroFuzzyEstimator):  # type: ignore[
     all rules start from one ridge regression, from which they part as far as the data support. `rules_` reads the
     rules in the table's own units, `explain` says which of them made a number, `births_` which sets were born.
 
-    Rows may repeat or carry weights: both mean the same, exactly. Missing values are refused.
+    A data frame may hold text, categories, truth values, dates and missing values: `columns_` says what each column
+    was taken as. Rows may repeat or carry weights: both mean the same, exactly.
     """
 
     _labels = False

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -24,6 +26,12 @@ LEAST_SPACING = 0.1
 SHARING, MOST_SHARING = 0.2, 0.6
 # Logits start as the nearness of a set to the rule's cluster, plus noise of this deviation that breaks ties.
 TIE_BREAK = 0.01
+# A category is asked for by a set so narrow that the next one, at a distance of 1, does not fit at all.
+CRISP_WIDTH = 0.15
+
+
+Sets = tuple[Numbers, Numbers]
+"""Centres and widths of sets of one column, as the network sees it."""
 
 
 def first_terms(rules: int, columns: int) -> int:
@@ -32,60 +40,92 @@ def first_terms(rules: int, columns: int) -> int:
     return max(5, min(2 * rules, wanted, 16))
 
 
-def place_first_sets(net: NeuroFuzzyNetwork, rows: Rows, terms: int) -> None:
+def crisp_sets(categories: Mapping[int, tuple[str, ...]], offset: Numbers, scale: Numbers) -> dict[int, Sets]:
+    """For each column of codes one narrow set per category, in the units that the network sees."""
+    return {
+        column: (
+            (np.arange(len(names)) - offset[column]) / scale[column],
+            np.full(len(names), CRISP_WIDTH / scale[column]),
+        )
+        for column, names in categories.items()
+    }
+
+
+def place_first_sets(
+    net: NeuroFuzzyNetwork, rows: Rows, terms: int, unasked: NDArray[np.bool_], crisp: Mapping[int, Sets]
+) -> None:
     """Put up to `terms` sets per column at its quantiles, or one at each value where it has no more values.
 
-    Widths are such that a set crosses its farther neighbour at membership 0.5.
+    Widths are such that a set crosses its farther neighbour at membership 0.5. Columns that rules do not ask for, and
+    what is left of those with crisp sets, are filled with "any": so no set is born there.
     """
     centers = np.zeros(tuple(net.centers.shape))
     widths = np.ones_like(centers)
     mask = np.zeros(centers.shape, dtype=bool)
     levels = (np.arange(terms) + 0.5) / terms
     for column, values in enumerate(rows.x.T):
-        found = np.unique(values)
-        if len(found) > terms:
-            found = np.unique(quantiles(values, rows.weight, levels))
-            if len(found) == 1 and terms > 1:  # nearly all values are equal; the others lie to the sides
-                found = np.unique([values.min(), found[0], values.max()])[:terms]
-        gaps = np.diff(found)
-        spacing = np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0)) if len(found) > 1 else np.ones(1)
+        if unasked[column] or column in crisp:
+            found, width = crisp.get(column, (np.zeros(0), np.zeros(0)))
+            widths[column], mask[column] = math.inf, True
+        else:
+            found = _first_centers(values, rows.weight, levels)
+            gaps = np.diff(found)
+            spacing = (
+                np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0)) if len(found) > 1 else np.ones(1)
+            )
+            width = np.maximum(spacing, LEAST_SPACING) / CROSSING
         count = len(found)
-        centers[column, :count] = found
-        widths[column, :count] = np.maximum(spacing, LEAST_SPACING) / CROSSING
-        mask[column, :count] = True
+        centers[column, :count], widths[column, :count], mask[column, :count] = found, width, True
     net.place_sets(*(torch.from_numpy(part) for part in (centers, widths, mask)))
 
 
-def place_first_rules(net: NeuroFuzzyNetwork, rows: Rows, seed: int) -> None:
-    """Let each rule choose the sets nearest to the middle of a cluster of rows; too few rows share clusters out."""
+def _first_centers(values: Numbers, weight: Numbers, levels: Numbers) -> Numbers:
+    found = np.unique(values)
+    if len(found) > len(levels):
+        found = np.unique(quantiles(values, weight, levels))
+        if len(found) == 1 and len(levels) > 1:  # nearly all values are equal; the others lie to the sides
+            found = np.unique([values.min(), found[0], values.max()])[: len(levels)]
+    return found
+
+
+def place_first_rules(net: NeuroFuzzyNetwork, rows: Rows, seed: int, unasked: NDArray[np.bool_]) -> None:
+    """Let each rule choose the sets nearest to the middle of a cluster of rows; too few rows share clusters out.
+
+    Clusters of what rules ask for: two that differ by a category alone would be one rule twice.
+    """
     clusters = KMeans(min(net.rules, len(rows)), n_init=1, random_state=seed)
+    asked = ~unasked if not unasked.all() else unasked
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct inputs than clusters
-        middles = clusters.fit(rows.x, sample_weight=rows.weight).cluster_centers_
-    middles = np.resize(middles, (net.rules, rows.x.shape[1]))
+        found = clusters.fit(rows.x[:, asked], sample_weight=rows.weight).cluster_centers_
+    middles = np.zeros((net.rules, rows.x.shape[1]))
+    middles[:, asked] = np.resize(found, (net.rules, int(asked.sum())))
     with torch.no_grad():
         away = net.centers.t().unsqueeze(2) - torch.from_numpy(middles.T).to(net.centers)
         nearness = torch.exp(-0.5 * away.square())
+        nearness[net.antecedent.any_mask.t()] = 0
         net.logits.copy_(nearness + TIE_BREAK * torch.randn_like(nearness))
 
 
 @torch.no_grad()
-def sharpen(net: NeuroFuzzyNetwork, rows: Rows) -> None:
+def sharpen(net: NeuroFuzzyNetwork, rows: Rows, asked: int) -> None:
     """Set the gain of the layer norm so that up to six in ten rules share the decision of a row, by bisection.
 
     Standardised log-firings say nothing about how far apart rules are: in few columns rules would be too blurred.
-    Without a layer norm the widths are set, all by one factor: in many columns rules would be too sharp.
+    Without a layer norm the widths are set, all by one factor: in many columns rules would be too sharp. Rules ask
+    for `asked` of the columns.
     """
     x = torch.from_numpy(rows.x[:: max(1, len(rows) // 1000)]).to(net.centers)
     least, most = (0.25, 16.0) if net.kappa is not None else (1e-4, 16.0)
-    widths = net.widths.detach().clone()
-    sharing = min(SHARING * net.in_features, MOST_SHARING) * net.rules
+    widths, ignored = net.widths.detach().clone(), net.antecedent.any_mask
+    sharing = min(SHARING * asked, MOST_SHARING) * net.rules
     for _ in range(8 if net.kappa is not None else 16):
         middle = (least * most) ** 0.5
         if net.kappa is not None:
             net.kappa.fill_(middle)
         else:
-            net.antecedent.raw_widths.copy_(raw_from_widths(widths / middle**0.5))
+            changed = torch.where(ignored, widths, widths / middle**0.5)
+            net.antecedent.raw_widths.copy_(raw_from_widths(changed))
         if float((1 / net.firing(x).square().sum(dim=1)).mean()) > sharing:
             least = middle
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -19,13 +20,14 @@ from ...network.storage import Kind, register
 from ...network.taking_over import check_finite, check_form, take_over
 from .base import NeuroFuzzyEstimator
 from .classifier import NeuroFuzzyClassifier
+from .encoding import Encoder, column_names, plain_numbers
 from .errors import need_fit
 from .regressor import NeuroFuzzyRegressor
 from .stored_labels import Labels
 from .training import History
 
 _NETWORK, _ARRAY = "network.", "estimator."
-_ARRAYS = ("offset_", "scale_", "target_offset_", "target_scale_")
+_ARRAYS = ("offset_", "scale_", "target_offset_", "target_scale_", "limits_")
 _LABELS = ("feature_names_in_", "classes_")
 
 
@@ -55,7 +57,20 @@ class _Saved:
     fitted: dict[str, Any]
     history: History | None = None
     feature_names_in_: Labels | None = None
+    encoder_: Encoder | None = None
     classes_: Labels | None = None
+
+
+@dataclass(frozen=True)
+class _ClassWeight:
+    """Weights by class, whose labels need not be text."""
+
+    labels: Labels
+    weights: list[float]
+
+    def as_dict(self) -> dict[Any, float]:
+        labels = self.labels.array("class_weight", len(self.weights)).tolist()
+        return dict(zip(labels, self.weights, strict=True))
 
 
 _FITTED: dict[type[NeuroFuzzyEstimator], type[_Fitted]] = {
@@ -73,6 +88,7 @@ def _parts(estimator: NeuroFuzzyEstimator) -> tuple[dict[str, Any], dict[str, Te
         "parameters": _parameters(estimator),
         "network": estimator.network_.config(),
         "fitted": {name: learned[name] for name in plain if name in learned},
+        "encoder_": asdict(estimator.encoder_),
     }
     if "history_" in learned:
         config["history"] = asdict(learned["history_"])
@@ -90,6 +106,10 @@ def _parameters(estimator: NeuroFuzzyEstimator) -> dict[str, Any]:
     }
     if isinstance(found["random_state"], np.random.RandomState):
         found["random_state"] = None
+    weights = found.get("class_weight")
+    if isinstance(weights, Mapping):  # JSON has no keys but text
+        labels = asdict(Labels.of("class_weight", np.array(list(weights))))
+        found["class_weight"] = {"labels": labels, "weights": [float(value) for value in weights.values()]}
     return found
 
 
@@ -113,9 +133,14 @@ def _build(
 def _read_parameters(kind: type[NeuroFuzzyEstimator], saved: dict[str, Any]) -> dict[str, Any]:
     """The constructor's arguments, by their types; truth and whole numbers may change places, as in `verbose=True`."""
     hints = typing.get_type_hints(kind.__init__)
+    weights = saved.get("class_weight")
+    if isinstance(weights, dict):
+        saved = {**saved, "class_weight": decoded(_ClassWeight, weights, "parameters.class_weight").as_dict()}
     for name, value in saved.items():
         if name not in kind._get_param_names():
             raise ConfigError(f"parameters has an unknown field {shown(name)}")
+        if name == "class_weight" and isinstance(value, dict):
+            continue
         decoded(hints[name] | bool | int, value, f"parameters.{name}")
     seed = saved.get("random_state")
     if seed is not None and not 0 <= seed < 2**32:
@@ -128,7 +153,7 @@ def _read_fitted(kind: type[NeuroFuzzyEstimator], saved: _Saved, net: NeuroFuzzy
     fitted: _Fitted = decoded(_FITTED[kind], saved.fitted, "fitted")
     learned: dict[str, Any] = dict(vars(fitted))
     at_least("fitted.n_iter_", fitted.n_iter_, 0)
-    _equal("fitted.n_features_in_", fitted.n_features_in_, net.in_features)
+    learned["encoder_"] = _read_encoder(saved, fitted.n_features_in_, net)
     if isinstance(fitted, _FittedRegressor):
         _equal("fitted.n_outputs_", fitted.n_outputs_, net.out_features)
         if fitted._one_dimensional:
@@ -140,7 +165,7 @@ def _read_fitted(kind: type[NeuroFuzzyEstimator], saved: _Saved, net: NeuroFuzzy
     if saved.classes_ is not None:
         learned["classes_"] = _sorted(saved.classes_.array("classes_", net.out_features))
     if saved.feature_names_in_ is not None:
-        names = saved.feature_names_in_.array("feature_names_in_", net.in_features)
+        names = saved.feature_names_in_.array("feature_names_in_", fitted.n_features_in_)
         if not all(isinstance(name, str) for name in names.tolist()):
             raise ConfigError("feature_names_in_ must be text")
         learned["feature_names_in_"] = names.astype(object)
@@ -149,13 +174,27 @@ def _read_fitted(kind: type[NeuroFuzzyEstimator], saved: _Saved, net: NeuroFuzzy
     return learned
 
 
+def _read_encoder(saved: _Saved, columns: int, net: NeuroFuzzyNetwork) -> Encoder:
+    """What the columns are; in files of version 0.1 they are numbers, none of them missing."""
+    if saved.encoder_ is None:
+        _equal("fitted.n_features_in_", columns, net.in_features)
+        names = saved.feature_names_in_
+        return plain_numbers(column_names(columns, None if names is None else names.values))
+    if len(saved.encoder_.columns) != columns:
+        raise ConfigError(f"encoder_ must have {columns} columns, got {len(saved.encoder_.columns)}")
+    _equal("the width of encoder_", saved.encoder_.width, net.in_features)
+    return saved.encoder_
+
+
 def _read_arrays(
     kind: type[NeuroFuzzyEstimator], net: NeuroFuzzyNetwork, tensors: dict[str, Tensor]
 ) -> dict[str, NDArray[Any]]:
-    """Offsets and scales: one for each column, and in regression one for each target."""
-    sizes = {"offset_": net.in_features, "scale_": net.in_features}
+    """Offsets, scales and limits: one for each input, and in regression scales of each target."""
+    sizes: dict[str, tuple[int, ...]] = {"offset_": (net.in_features,), "scale_": (net.in_features,)}
     if kind is NeuroFuzzyRegressor:
-        sizes |= {"target_offset_": net.out_features, "target_scale_": net.out_features}
+        sizes |= {"target_offset_": (net.out_features,), "target_scale_": (net.out_features,)}
+    if "limits_" in tensors:  # files of version 0.1 have none
+        sizes["limits_"] = (2, net.in_features)
     if tensors.keys() != sizes.keys():
         raise ConfigError(
             f"the estimator's tensors must be {', '.join(sizes)}, got {shown(', '.join(tensors))}"

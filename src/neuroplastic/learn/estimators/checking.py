@@ -1,0 +1,42 @@
+"""The parameters of an estimator, checked before it learns."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import ConfigError, at_least
+
+if TYPE_CHECKING:
+    from .base import NeuroFuzzyEstimator
+
+
+def check_parameters(given: NeuroFuzzyEstimator) -> None:
+    """Raise a ConfigError that names the first parameter that no fit can use."""
+    at_least("rules", _whole(given.rules), 1)
+    if given.terms != "auto":
+        at_least("terms", _whole(given.terms), 1)
+    if given.max_terms is not None:
+        at_least("max_terms", _whole(given.max_terms), 1 if given.terms == "auto" else int(given.terms))
+    at_least("batch_size", _whole(given.batch_size), 1)
+    at_least("patience", _whole(given.patience), 1)
+    if given.max_updates is not None:
+        at_least("max_updates", _whole(given.max_updates), 1)
+    if not 1 <= given.entmax_alpha <= 2:
+        raise ConfigError(f"entmax_alpha must lie between 1 and 2, got {given.entmax_alpha!r}")
+    for name, value in (("ridge", given.ridge), ("shrinkage", given.shrinkage)):
+        if not 0 <= value < math.inf:
+            raise ConfigError(f"{name} must be at least 0, got {value!r}")
+    if not 0 < given.learning_rate < math.inf:
+        raise ConfigError(f"learning_rate must be above 0, got {given.learning_rate!r}")
+    if not 0 < given.validation_fraction < 1:
+        raise ConfigError(f"validation_fraction must lie between 0 and 1, got {given.validation_fraction!r}")
+    if given.early_stopping not in (True, False, "auto"):
+        raise ConfigError(f"early_stopping must be True, False or 'auto', got {given.early_stopping!r}")
+
+
+def _whole(value: object) -> object:
+    """NumPy's whole numbers, which a grid search hands over, as Python's."""
+    return int(value) if isinstance(value, np.integer) else value

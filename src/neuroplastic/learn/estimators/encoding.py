@@ -1,0 +1,218 @@
+"""Columns of a table as the numbers that a network takes: numbers as they are, categories one-hot or as codes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ...decoding import shown
+from ...errors import ConfigError, InputError, UnseenCategoryWarning
+from ..values import as_dates, as_numbers, words_of
+from .rows import Numbers
+
+MISSING = "missing"
+"""The category of a missing value, where there were such in training."""
+
+# The place of a category that was never seen: none of the known.
+UNKNOWN = -1
+# Truth values, which files spell in three ways.
+_TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
+_DAY = np.timedelta64(1, "D")
+
+Kind = Literal["number", "category", "date", "constant"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a fit found a column of the table to be, and so how its values are read ever after."""
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...] = ()
+    """the values of a category, in order"""
+    fill: float | str | None = None
+    """what a missing value is taken as: a number, or a category; None where it is refused, or none of the known"""
+    origin: str | None = None
+    """of a date: the first one seen, from which days are counted"""
+
+    def __post_init__(self) -> None:
+        if (self.kind == "category") != bool(self.categories):
+            raise ConfigError(f"column {shown(self.name)} must have categories if it is one, and only then")
+        if len(set(self.categories)) < len(self.categories):
+            raise ConfigError(f"the categories of column {shown(self.name)} must differ")
+        wanted = (str,) if self.kind == "category" else (int, float)
+        if self.fill is not None and (not isinstance(self.fill, wanted) or self.kind == "constant"):
+            raise ConfigError(
+                f"column {shown(self.name)} must have a fill of its kind, got {shown(self.fill)}"
+            )
+        if self.kind == "category" and self.fill is not None and self.fill not in self.categories:
+            raise ConfigError(f"the fill of column {shown(self.name)} must be one of its categories")
+        if (self.kind == "date") != (self.origin is not None):
+            raise ConfigError(f"column {shown(self.name)} must have an origin if it is a date, and only then")
+        if self.origin is not None:
+            try:
+                pd.Timestamp(self.origin)
+            except (ValueError, OverflowError) as error:
+                raise ConfigError(f"the origin of column {shown(self.name)} must be a date") from error
+
+    @property
+    def title(self) -> str:
+        """The name with the unit that it is read in, where that is not the table's own."""
+        return f"{self.name} (days)" if self.kind == "date" else self.name
+
+    def numbers(self, values: Any) -> Numbers:
+        """A number or date of each row, (N,), missing ones filled."""
+        found = days_since(self, values) if self.kind == "date" else as_numbers(self.name, values)
+        missing = np.isnan(found)
+        if missing.any():
+            if self.fill is None:
+                row = int(missing.argmax()) + 1
+                raise InputError(
+                    f"column {self.name!r} has no value in row {row}, and none to take instead; fill it in"
+                )
+            found = np.where(missing, float(self.fill), found)
+        if not np.isfinite(found).all():
+            row = int((~np.isfinite(found)).argmax()) + 1
+            raise InputError(f"column {self.name!r} has an infinite value in row {row}; leave the row out")
+        return found
+
+    def places(self, values: pd.Series) -> NDArray[np.int64]:
+        """The place of each row's category among `categories`, (N,); UNKNOWN for one never seen, which is said."""
+        numbers, words = words_of(values)
+        if set(self.categories) <= {*_TRUTH.values(), MISSING}:
+            words = [_TRUTH.get(word, word) for word in words]
+        known = {word: place for place, word in enumerate(self.categories)}
+        filled = known.get(MISSING, UNKNOWN if self.fill is None else known[str(self.fill)])
+        of_word = np.array([*(known.get(word, UNKNOWN) for word in words), filled], dtype=np.int64)
+        strange = {word: k for k, word in enumerate(words) if word not in known}
+        if strange:
+            listed = ", ".join(
+                f"{word!r} in {int((numbers == k).sum())} rows" for word, k in list(strange.items())[:5]
+            )
+            more = f" and {len(strange) - 5} more" if len(strange) > 5 else ""
+            warnings.warn(
+                f"column {self.name!r} has categories never seen in training: {listed}{more}; "
+                "they are taken as none of the known",
+                UnseenCategoryWarning,
+                stacklevel=2,
+            )
+        return of_word[numbers]  # the number of a missing value is -1: it takes the last
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """How rows of a table become rows of numbers, in the form that a fit chose; constant columns stay out."""
+
+    columns: tuple[Column, ...]
+    form: Literal["one_hot", "codes"] = "one_hot"
+
+    def __post_init__(self) -> None:
+        if not self.used:
+            raise ConfigError("a table must have a column that is not constant")
+
+    def __call__(self, X: Any) -> Numbers:
+        """X (N, D), a data frame or an array of numbers, in the form chosen."""
+        return self.one_hot(X) if self.form == "one_hot" else self.codes(X)
+
+    @property
+    def used(self) -> list[tuple[int, Column]]:
+        """The columns that are not constant, with their places in the table."""
+        return [(place, column) for place, column in enumerate(self.columns) if column.kind != "constant"]
+
+    @property
+    def has_words(self) -> bool:
+        """Whether some column is not made of numbers."""
+        return any(column.kind in ("category", "date") for column in self.columns)
+
+    def one_hot(self, X: Any) -> Numbers:
+        """Rows of numbers, a category as one column of 0 and 1 per value; all 0 for one never seen."""
+        return self._stacked(X, lambda column, places: places[:, None] == np.arange(len(column.categories)))
+
+    def codes(self, X: Any) -> Numbers:
+        """Rows of numbers, a category as its place among the values, from 0; -1 for one never seen."""
+        return self._stacked(X, lambda column, places: places[:, None])
+
+    def _stacked(self, X: Any, of_places: Callable[[Column, NDArray[np.int64]], NDArray[Any]]) -> Numbers:
+        if isinstance(X, np.ndarray) and not self.has_words:
+            numbers: Numbers = X[:, [place for place, _ in self.used]]
+            if np.isfinite(numbers).all():
+                return numbers
+        parts = []
+        for place, column in self.used:
+            values = X[:, place] if isinstance(X, np.ndarray) else X.iloc[:, place]
+            if column.kind == "category":
+                parts.append(of_places(column, column.places(pd.Series(values))))
+            else:
+                parts.append(column.numbers(values)[:, None])
+        stacked: Numbers = np.concatenate(parts, axis=1, dtype=np.float64)
+        return stacked
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of numbers: 'age', 'admitted (days)', 'education = primary'."""
+        return [name for column in self._widths() for name in self._names_of(*column)]
+
+    @property
+    def is_category(self) -> NDArray[np.bool_]:
+        """Which of the columns of numbers say something of a category, (width,)."""
+        return np.array([column.kind == "category" for column, width in self._widths() for _ in range(width)])
+
+    @property
+    def crisp(self) -> dict[int, tuple[str, ...]]:
+        """The categories of the columns of codes, by their places among the columns of numbers."""
+        if self.form == "one_hot":
+            return {}
+        return {place: column.categories for place, (_, column) in enumerate(self.used) if column.categories}
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """Places among the columns of numbers of those that belong to one category, one-hot."""
+        found, place = [], 0
+        for column, width in self._widths():
+            if column.kind == "category" and self.form == "one_hot":
+                found.append(tuple(range(place, place + width)))
+            place += width
+        return found
+
+    @property
+    def width(self) -> int:
+        """How many columns of numbers there are."""
+        return sum(width for _, width in self._widths())
+
+    def _widths(self) -> Iterator[tuple[Column, int]]:
+        for _, column in self.used:
+            yield column, len(column.categories) if column.categories and self.form == "one_hot" else 1
+
+    def _names_of(self, column: Column, width: int) -> list[str]:
+        if column.categories and self.form == "one_hot":
+            return [f"{column.name} = {value}" for value in column.categories]
+        return [column.title]
+
+
+def column_names(count: int, given: Sequence[object] | None) -> list[str]:
+    """The names of a table's columns, as given or x1, x2, ..."""
+    return (
+        [f"x{number}" for number in range(1, count + 1)] if given is None else [str(name) for name in given]
+    )
+
+
+def plain_numbers(names: Iterable[str]) -> Encoder:
+    """The encoder of a table of numbers alone, in which missing ones are refused."""
+    return Encoder(tuple(Column(name, "number") for name in names))
+
+
+def days_since(column: Column, values: Any) -> Numbers:
+    """Days from the column's origin to each date, (N,), NaN where it is missing."""
+    try:
+        dates = as_dates(pd.Series(values))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"column {column.name!r} must hold dates: {error}") from error
+    away = dates.to_numpy(dtype="datetime64[us]") - np.datetime64(str(column.origin), "us")
+    days: Numbers = np.where(np.isnat(away), np.nan, away / _DAY)
+    return days
