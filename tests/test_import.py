@@ -27,7 +27,7 @@ def test_every_public_name_is_found_and_listed():
 
 
 def test_import_waits_for_nothing_heavy():
-    heavy = {"torch", "numpy", "sklearn", "pandas", "matplotlib"}
+    heavy = {"torch", "numpy", "sklearn", "pandas", "matplotlib", "gymnasium"}
     assert not heavy & modules_after("import neuroplastic")
 
 

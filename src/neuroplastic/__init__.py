@@ -19,6 +19,7 @@ from .errors import (
     NeuroplasticError,
     RecomputationError,
 )
+from .importing import after_import as _after_import
 
 if TYPE_CHECKING:
     from .fuzzy.firing import Firing
@@ -147,7 +148,6 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-if sys.modules.get("gymnasium") is not None:
-    # So that `gymnasium.make("neuroplastic/BP-v0")` finds it. Gymnasium 1.0 gave up the entry points by which an
-    # installed package was found unasked, and who does not use it should not wait for it here.
-    import_module(".doom", __name__)
+# So that `gymnasium.make("neuroplastic/BP-v0")` finds it, whichever of the two is imported first. Gymnasium 1.0 gave up
+# the entry points by which an installed package was found unasked, and who does not use it should not wait for it.
+_after_import("gymnasium", lambda: import_module(".doom", __name__))

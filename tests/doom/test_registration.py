@@ -13,6 +13,14 @@ import neuroplastic
 import gymnasium
 gymnasium.register_envs(neuroplastic.doom)
 {BY_ID}""",
+    "gymnasium last": f"import neuroplastic\nimport gymnasium\n{BY_ID}",
+    "gymnasium last, looked for before": f"""
+import importlib.util
+import neuroplastic
+assert importlib.util.find_spec("gymnasium") is not None
+import gymnasium.spaces
+import gymnasium
+{BY_ID}""",
     "doom before gymnasium": f"import neuroplastic.doom\nimport gymnasium\n{BY_ID}",
     "no import, the module in the id": """
 import gymnasium

@@ -4,8 +4,8 @@
 >>> env = doom.make("BP")
 >>> picture, info = env.reset()
 
-Also as `gymnasium.make("neuroplastic/BP-v0")`, once this module is imported. `import neuroplastic` is enough where it
-comes after `import gymnasium`; `gymnasium.make("neuroplastic.doom:neuroplastic/BP-v0")` needs no import at all.
+Also as `gymnasium.make("neuroplastic/BP-v0")`, once `neuroplastic` is imported, before Gymnasium or after it;
+`gymnasium.make("neuroplastic.doom:neuroplastic/BP-v0")` needs no import at all.
 (Gymnasium 1.0 gave up the entry points that would register environments unasked.)
 
 What the scenarios are can be told where the engine is not installed. What plays them is imported when it is asked for,
