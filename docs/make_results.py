@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neuroplastic.doom.presets import PRESETS, preset
+from neuroplastic.doom.presets import PAPER_DNN, PRESETS, preset
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.experiment.options import options, parse, with_values
 
@@ -179,15 +179,16 @@ def scripted() -> dict[str, str]:
 
 
 def short_table(groups: list[Group]) -> list[str]:
-    """The best epochs with `tuned`, a column for every scenario."""
+    """The best epochs with `tuned`, a column for every scenario that the paper plays."""
     best = {(g.scenario, g.agent): g.spread("best_mean") for g in groups if g.preset == "tuned"}
+    papers = {key: SCENARIOS[key] for key in PAPER_DNN}
     rows = {
-        "random play": [f"{game.random_play:g}" for game in SCENARIOS.values()],
-        "plain network (DNN)": [best.get((key, "dnn"), "") for key in SCENARIOS],
-        "neuro-fuzzy (NFN)": [best.get((key, "nfn"), "") for key in SCENARIOS],
-        "the paper's NFN": [f"{game.paper_nfn.mean:g}" for game in SCENARIOS.values()],
+        "random play": [f"{game.random_play:g}" for game in papers.values()],
+        "plain network (DNN)": [best.get((key, "dnn"), "") for key in papers],
+        "neuro-fuzzy (NFN)": [best.get((key, "nfn"), "") for key in papers],
+        "the paper's NFN": [f"{game.paper_nfn.mean:g}" for game in papers.values()],
     }
-    lines = [f"| | {' | '.join(SCENARIOS)} |", "|---" * (len(SCENARIOS) + 1) + "|"]
+    lines = [f"| | {' | '.join(papers)} |", "|---" * (len(papers) + 1) + "|"]
     return lines + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()]
 
 

@@ -30,8 +30,11 @@ def test_a_table_needs_neither_game_nor_studies_and_the_game_says_what_to_instal
     data.write_text("\n".join(rows))
     table = ["fit", str(data), "--target", "y", "--rules", "2", "--folds", "2", "--out", str(out)]
     code = BLOCK.format(table=table, game=["train", "BP", "--rules", "4"])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=240, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert (out / "index.html").exists()
     assert "neuroplastic[doom]" in done.stderr
+    assert not list(tmp_path.glob("runs/*")), "a run that cannot begin leaves nothing"
     assert "Traceback" not in done.stderr

@@ -8,8 +8,9 @@ from neuroplastic.doom import SCENARIOS, Scenario, UnknownScenario, scenario
 
 
 def test_there_are_the_seven_of_the_paper() -> None:
-    assert list(SCENARIOS) == ["BP", "BR", "PP", "HTL", "DTC", "TC", "GH"]
-    assert [s.action_count for s in SCENARIOS.values()] == [8, 8, 8, 8, 8, 4, 8]
+    papers = {key: found for key, found in SCENARIOS.items() if found.paper_nfn is not None}
+    assert list(papers) == ["BP", "BR", "PP", "HTL", "DTC", "TC", "GH"]
+    assert [found.action_count for found in papers.values()] == [8, 8, 8, 8, 8, 4, 8]
 
 
 @pytest.mark.parametrize("key", SCENARIOS)
@@ -43,7 +44,7 @@ def test_misspelt_scenario_gets_a_suggestion(typo: str, meant: str) -> None:
 
 
 def test_strange_scenario_gets_the_list() -> None:
-    with pytest.raises(UnknownScenario, match=r"one of BP, BR, PP, HTL, DTC, TC, GH, got 'zzzzzz'$"):
+    with pytest.raises(UnknownScenario, match=f"one of {', '.join(SCENARIOS)}, got 'zzzzzz'$"):
         doom.make("zzzzzz")
 
 

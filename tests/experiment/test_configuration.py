@@ -6,11 +6,14 @@ import pytest
 
 import neuroplastic as npl
 from neuroplastic.doom import SCENARIOS
-from neuroplastic.doom.presets import PAPER_DNN, PAPER_NFN, PRESETS, preset
+from neuroplastic.doom.presets import PAPER_DNN, PAPER_NFN, preset
+from neuroplastic.doom.task import DoomTask
 from neuroplastic.experiment.configuration import as_json, from_json
 from neuroplastic.experiment.options import options, parse, with_values
 
-EVERY = [(name, key, agent) for name in PRESETS for key in SCENARIOS for agent in ("nfn", "dnn")]
+EVERY = [
+    (name, key, agent) for key in SCENARIOS for name in DoomTask(key).presets for agent in ("nfn", "dnn")
+]
 
 
 @pytest.mark.parametrize(("name", "key", "agent"), EVERY)
@@ -40,8 +43,8 @@ def test_paper_presets_are_the_papers_tables():
     )
     assert (gh.head.neurogenesis.epsilon, gh.head.neurogenesis.delay) == (0.20, 3)
     assert (gh.learner.batch_size, gh.task.frame_skip) == (16, 12), "inherited from the DNN's best trial"
-    assert PAPER_DNN.keys() == PAPER_NFN.keys() == SCENARIOS.keys()
-    for key in SCENARIOS:
+    assert list(PAPER_DNN) == list(PAPER_NFN) == ["BP", "BR", "PP", "HTL", "DTC", "TC", "GH"]
+    for key in PAPER_DNN:
         for agent in ("dnn", "nfn"):
             config = preset("paper", key, agent)
             assert (config.protocol.epochs, config.protocol.steps_per_epoch, config.protocol.episodes) == (

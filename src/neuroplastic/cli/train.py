@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 
+from .. import catalog
+from ..doom.scenarios import SCENARIOS
 from ..errors import ConfigError
 from ..experiment.configuration import RunConfig
 from ..experiment.options import options as fields_of
@@ -25,8 +27,8 @@ def field_help() -> str:
     """The fields of every configuration, for the end of the help."""
     lines = ["any field of the configuration (defaults: the preset's):"]
     seen: set[str] = set()
-    for agent in ("nfn", "dnn"):
-        for learner in ("dqn", "parallel_q"):
+    for agent in reversed(catalog.names("head")):
+        for learner in catalog.names("learner"):
             for option in fields_of(find_task("BP").preset("tuned", agent, learner)):
                 if option.name not in seen:
                     seen.add(option.name)
@@ -78,7 +80,7 @@ def _resumed(options: argparse.Namespace) -> Trial:
 def _begun(options: argparse.Namespace) -> Trial:
     if not options.task:
         raise ConfigError(
-            "name a TASK (BP, BR, PP, HTL, DTC, TC, GH, or a Gymnasium id such as CartPole-v1) or --resume RUN"
+            f"name a TASK ({', '.join(SCENARIOS)}, or a Gymnasium id such as CartPole-v1) or --resume RUN"
         )
     request = TrainRequest(
         options.task,

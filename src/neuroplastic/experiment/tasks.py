@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .. import catalog
-from ..errors import ConfigError, suggestion
+from ..errors import ConfigError, choose, suggestion
 from .protocols import Task
+
+if TYPE_CHECKING:
+    from .configuration import RunConfig
 
 
 def find_task(name: str | Task) -> Task:
@@ -35,7 +39,7 @@ def known_task(name: str | Task) -> Task:
             return found
     near = [word for home in homes if hasattr(home, "suggestions") for word in home.suggestions()]
     hint = suggestion(name[:80], near) or (
-        "; give a DOOM scenario (BP, BR, PP, HTL, DTC, TC, GH), the id of a Gymnasium environment, or add --import "
+        "; give the key of a DOOM scenario, such as BP, the id of a Gymnasium environment, or add --import "
         "MODULE for a task of your own"
     )
     raise ConfigError(f"there is no task {name!r:.80}{hint}")
@@ -43,6 +47,24 @@ def known_task(name: str | Task) -> Task:
 
 def _home(kind: str) -> ModuleType:
     return sys.modules[catalog.kind("task", kind).__module__]
+
+
+def preset_of(task: Task, name: str | None, agent: str, learner: str | None = None) -> RunConfig:
+    """A preset of a task (None: its default) for an agent and a learner (None: the preset's own).
+
+    What does not exist is a ConfigError that suggests the nearest. So is a preset that comes with another agent or
+    learner: a task may pay no heed to what it is asked for, and nobody should train something else unawares.
+    """
+    choose("agent", agent, catalog.names("head"))
+    if learner is not None:
+        choose("learner", learner, catalog.names("learner"))
+    name = choose("preset", task.presets[0] if name is None else name, task.presets)
+    config = task.preset(name, agent, learner)
+    learns = catalog.name_of("learner", config.learner)
+    for what, asked, made in (("agent", agent, config.agent), ("learner", learner or learns, learns)):
+        if asked != made:
+            raise ConfigError(f"the preset {name!r} of {task.key} is for the {what} {made!r}, got {asked!r}")
+    return config
 
 
 def need_imported(name: str) -> None:

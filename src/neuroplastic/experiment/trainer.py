@@ -34,11 +34,15 @@ class Trainer:
         self.episodes: list[Episode] = []
         self._begun = False
 
-    def step(self) -> StepReport:
-        """Act once in every game, and learn."""
+    def begin(self) -> None:
+        """Start the games, unless they are under way; where they cannot be played, this says so."""
         if not self._begun:
             self.learner.begin(self.arena.begin())
             self._begun = True
+
+    def step(self) -> StepReport:
+        """Act once in every game, and learn."""
+        self.begin()
         seen = self.arena.step(self.learner.act())
         self.steps += self.learner.games
         self.learner.observe(seen)

@@ -16,7 +16,7 @@ from ..errors import NeuroplasticError, at_least, choose
 from ..experiment.configuration import RunConfig, TrialProtocol
 from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
-from ..experiment.tasks import find_task, known_task
+from ..experiment.tasks import find_task, known_task, preset_of
 from .objective import current_address
 from .space import SPACES, Space, at_point
 
@@ -110,7 +110,7 @@ class StudySettings:
 
     def base(self, seed: int) -> RunConfig:
         """The configuration that all trials share, with a trial's seed."""
-        base = known_task(self.task).preset(self.preset, self.agent, self.learner)
+        base = preset_of(known_task(self.task), self.preset, self.agent, self.learner)
         base = dataclasses.replace(base, preset=f"{self.preset}-search")
         values = {name: getattr(self, name) for name in _PROTOCOL} | {"seed": seed}
         changed: RunConfig = with_values(base, {**values, **self.fields})
@@ -151,7 +151,8 @@ def field_types(task: str, agent: str, preset: str | None, learner: str | None) 
 
 def _base(task: Task, agent: str, preset: str | None, learner: str | None) -> RunConfig:
     """A preset of the task; the default is the paper's, where the task has it."""
-    return task.preset(preset or ("paper" if "paper" in task.presets else task.presets[0]), agent, learner)
+    usual = "paper" if "paper" in task.presets else None
+    return preset_of(task, preset or usual, agent, learner)
 
 
 def _shown(task: Task, name: str) -> str:

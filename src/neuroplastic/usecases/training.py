@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -13,7 +14,7 @@ from ..experiment.configuration import RunConfig
 from ..experiment.options import options, parse, with_values
 from ..experiment.run_folder import RunFolder
 from ..experiment.saved_preset import load_preset
-from ..experiment.tasks import find_task
+from ..experiment.tasks import find_task, preset_of
 from ..experiment.trial import Trial
 from .devices import usable_device
 
@@ -37,13 +38,13 @@ class TrainRequest:
 def configuration(request: TrainRequest, *, also_known: Sequence[str] = ()) -> RunConfig:
     """The whole configuration of a request; `also_known` are words that a mistyped field may have meant."""
     task = find_task(request.task)
-    name = request.preset or task.presets[0]
-    if name.endswith(".json"):
+    name = request.preset
+    if name is not None and name.endswith(".json"):
         if request.learner is not None:
             raise ConfigError(f"{name} says how to learn; leave --learner out")
         base = load_preset(name, task, request.agent)
     else:
-        base = task.preset(name, request.agent, request.learner)
+        base = preset_of(task, name, request.agent, request.learner)
     return changed_by_text(base, request.fields, also_known=also_known)
 
 
@@ -75,11 +76,14 @@ def begin_run(config: RunConfig, *, runs: str = "runs", device: str = "cpu") -> 
     """A new run in a folder of its own; a run that cannot begin leaves none behind."""
     where = usable_device(device)
     folder = RunFolder.create(runs, config)
-    try:
-        return Trial(config, folder, device=where)
-    except BaseException:
-        shutil.rmtree(folder.path)  # a run that never began must not take the name of the next
-        raise
+    with ExitStack() as undone:
+        undone.callback(
+            shutil.rmtree, folder.path
+        )  # a run that never began must not take the name of the next
+        trial = undone.enter_context(Trial(config, folder, device=where))
+        trial.trainer.begin()  # here it is found out if the game is not installed
+        undone.pop_all()
+    return trial
 
 
 def resume_run(run: str, *, epochs: int | None = None, device: str = "cpu") -> tuple[Trial, int]:
