@@ -17,6 +17,7 @@ PAGE = HOW_TO / "from_a_csv_file.md"
 SHOWN = {
     "concepts/decisions": 0,
     "concepts/neuroplasticity": 1,
+    "how_to/adding": 2,
     "how_to/analysis": 1,
     "how_to/diagnosis": 2,
     "how_to/estimators": 1,
@@ -101,3 +102,12 @@ def test_the_commands_run(worked, monkeypatch, capsys):
     assert (folder / "tumours" / "index.html").exists()
     assert (folder / "why.png").exists()
     assert "rules fired" in capsys.readouterr().out
+
+
+def test_how_to_add_is_told_alike_on_the_site_and_in_contributing():
+    def rows(text: str) -> list[str]:
+        return re.findall(r"^\| (?:an? |what ).*$", text, re.MULTILINE)
+
+    site, beside = (HOW_TO / "adding.md").read_text(), (DOCS.parent / "CONTRIBUTING.md").read_text()
+    assert rows(site) == rows(beside)
+    assert len(rows(site)) == 6

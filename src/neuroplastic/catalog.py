@@ -1,4 +1,4 @@
-"""What there is, by name: tasks, learners, encoders, heads and consequents, and where each is defined.
+"""What there is, by name: tasks, learners, encoders, heads, consequents, standards, and where each is defined.
 
 A table of addresses, so that a name can be checked and listed where what it stands for cannot be imported, and so that
 the floors below know nothing of those above. To add a kind is to add a line here; who cannot, calls `register` in a
@@ -27,6 +27,13 @@ KINDS: dict[str, dict[str, str | type]] = {
         "constant": "network.consequents:Constant",
         "low_rank": "network.consequents:LowRank",
         "mamdani": "network.consequents:Mamdani",
+    },
+    "standard": {
+        ".fml": "rules.standards.fml:Fml",
+        ".xml": "rules.standards.fml:Fml",
+        ".fcl": "rules.standards.fcl:Fcl",
+        ".fis": "rules.standards.fis:Fis",
+        ".onnx": "rules.standards.onnx_export:Onnx",
     },
 }
 """By group and name. An address is `module:class` inside this package."""

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 import neuroplastic as npl
+from neuroplastic import catalog
 from neuroplastic.cli.main import main
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.rules.standards import NotExpressibleError
-from neuroplastic.rules.standards.files import ENDINGS
 from neuroplastic.usecases.opening import open_anything
-from neuroplastic.usecases.requests import RULE_FILES
+from neuroplastic.usecases.requests import rule_files
 from neuroplastic.usecases.rules import rules_file, rules_of
 
 
@@ -61,11 +61,11 @@ def test_a_plain_run_has_no_rules(run_of):
         rules_of(open_anything(run_of("dnn")))
 
 
-@pytest.mark.parametrize("ending", RULE_FILES)
+@pytest.mark.parametrize("ending", rule_files())
 def test_a_table_is_written_to_every_kind_of_file(ending, place, tmp_path):
     content = rules_file(rules(place, "model"), ending)
     assert isinstance(content, bytes)
-    if ending in (".fml", ".xml", ".fcl", ".fis"):
+    if ending in catalog.names("standard") and ending != ".onnx":
         (tmp_path / f"rules{ending}").write_bytes(content)
         assert len(npl.import_rules(tmp_path / f"rules{ending}")) == 3
     elif ending == ".csv":
@@ -79,7 +79,7 @@ def test_a_table_is_written_to_every_kind_of_file(ending, place, tmp_path):
 
 
 def test_every_standard_can_be_asked_for():
-    assert set(ENDINGS) < set(RULE_FILES)
+    assert set(catalog.names("standard")) < set(rule_files())
 
 
 def test_exact_text_says_more_and_other_files_refuse_it(place):

@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import catalog
 from ..errors import ConfigError, NeuroplasticError, choose
 from ..usecases.opening import RUN, Opened, OpenedEstimator, OpenedRun, OpenedTable, kind_of, open_anything
-from ..usecases.requests import EPOCHS, HEADS, PICTURES, RULE_FILES
+from ..usecases.requests import EPOCHS, HEADS, PICTURES, rule_files
 from ..whole_files import write_whole
 from .arguments import add_import, need_file, new_file, whole
 
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 
 def add_to(commands: Any) -> None:
     """Add the commands to the parser."""
+    standards = ", ".join(catalog.names("standard"))
     rules = commands.add_parser(
         "rules",
         help="print or export the rules of a model, a saved network or a run",
         description="Prints the rules, and as a comment whether they decide, or writes them: the ending of --out "
-        "chooses text (.txt), a table (.csv), JSON (.json), FML (.fml), FCL (.fcl), MATLAB (.fis) or ONNX (.onnx, the "
-        "network).",
+        f"chooses text (.txt), a table (.csv), JSON (.json) or a standard ({standards}; .onnx holds the network).",
     )
     explain = commands.add_parser(
         "explain",
@@ -58,7 +59,7 @@ def add_to(commands: Any) -> None:
 def run_rules(options: argparse.Namespace) -> int:
     """Print or write the rules."""
     target = None if options.out is None else new_file("--out", options.out)
-    ending = "" if target is None else choose("the ending of --out", target.suffix.lower(), RULE_FILES)
+    ending = "" if target is None else choose("the ending of --out", target.suffix.lower(), rule_files())
     if options.exact and ending not in ("", ".txt"):
         raise ConfigError(f"--exact is for rules as text, {ending} is none; leave it out")
     _for_runs(options, "which", "head")

@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 import torch
 
+from .. import catalog
 from ..decoding import decoded
 from ..errors import ConfigError, choose
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
-from .consequents import BY_NAME, ConsequentConfig
+from .consequents import ConsequentConfig
 from .neurogenesis import Neurogenesis
 from .vocabulary import Vocabulary
 
@@ -50,8 +51,8 @@ class SavedConfig:
     def decisions(self) -> ConsequentConfig:
         """The configuration of the consequents, by the kind that it names."""
         fields = dict(self.consequent)
-        kind = BY_NAME[choose("consequent.kind", fields.pop("kind", None), BY_NAME)]
-        found: ConsequentConfig = decoded(kind, fields, "consequent")
+        name = choose("consequent.kind", fields.pop("kind", None), catalog.names("consequent"))
+        found: ConsequentConfig = decoded(catalog.kind("consequent", name), fields, "consequent")
         return found
 
 

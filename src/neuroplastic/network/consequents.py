@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
+from .. import catalog
 from ..errors import ConfigError, at_least, choose
 from ..fuzzy import consequents as decide
 from ..fuzzy.membership import raw_from_widths, widths_from_raw
@@ -111,26 +113,67 @@ class Mamdani:
         return MamdaniConsequent(self, selection, outputs, rules, like)
 
 
-ConsequentConfig = Affine | Constant | LowRank | Mamdani
-BY_NAME: dict[str, type[ConsequentConfig]] = {
-    "affine": Affine,
-    "constant": Constant,
-    "low_rank": LowRank,
-    "mamdani": Mamdani,
-}
+class LinearForm(NamedTuple):
+    """Decisions that are linear functions of the inputs, as the parameters that make them: `W_u P^T x + b_u`."""
+
+    bias: Tensor
+    """b, (U, O)"""
+    weight: Tensor | None = None
+    """W, (U, O, D), or (U, O, R) behind a projection; None: decisions are constants"""
+    projection: Tensor | None = None
+    """P, (D, R), that all rules share; None: the inputs themselves"""
 
 
 class Consequent(nn.Module, ABC):
     """Decisions of the rules.
 
     `forward(x, firing, draw)` gives the output (B, O) from x (B, D), firing (B, U) and the number of the noise
-    draw in force, which matters only to consequents that choose. One that has a `bias` (U, O), and a `weight` (U, O, D)
-    if it depends on the inputs, is read, explained, simplified and exported like any other.
+    draw in force, which matters only to consequents that choose. One whose decisions are linear functions of the
+    inputs says so by `linear`, and is then read, explained, simplified and exported like any other.
     """
 
     @abstractmethod
     def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
         """Firing-weighted sum of the rules' decisions."""
+
+    def linear(self) -> LinearForm:
+        """The parameters of decisions that are linear in the inputs; simplification writes into those of a copy."""
+        raise ConfigError(
+            f"rules can be read where each concludes a linear function of the inputs or a fuzzy set; a "
+            f"{type(self).__name__} is neither, and can be trained, saved and called, but not read"
+        )
+
+
+class ConsequentConfig(Protocol):
+    """A frozen dataclass that makes a consequent; its name is in the catalogue, its fields are options."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def parameters(self, attributes: int, outputs: int, rules: int) -> int:
+        """Numbers that the module learns."""
+        ...
+
+    def build(
+        self, selection: Selection, attributes: int, outputs: int, rules: int, like: Tensor
+    ) -> Consequent:
+        """The module, of the type and on the device of `like`."""
+        ...
+
+
+def consequent_config(given: str | ConsequentConfig) -> ConsequentConfig:
+    """The configuration in full, of a name or of itself; what the catalogue does not know is a ConfigError."""
+    if isinstance(given, str):
+        named: ConsequentConfig = catalog.kind("consequent", given)()
+        return named
+    try:
+        catalog.name_of("consequent", given)
+    except ConfigError:
+        names = ", ".join(map(repr, catalog.names("consequent")))
+        raise ConfigError(
+            f"consequent must be one of {names} or a configuration, got {given!r}; one of your own is made "
+            "known by neuroplastic.catalog.register('consequent', NAME, CLASS)"
+        ) from None
+    return given
 
 
 def _started(tensor: Tensor, init: str, deviation: float) -> nn.Parameter:
@@ -149,6 +192,10 @@ class AffineConsequent(Consequent):
         """See `Consequent`."""
         return decide.affine(x, firing, self.weight.to(x.dtype), self.bias.to(x.dtype))
 
+    def linear(self) -> LinearForm:
+        """See `Consequent`."""
+        return LinearForm(self.bias, self.weight)
+
 
 class ConstantConsequent(Consequent):
     """`b_u` with bias (U, O)."""
@@ -160,6 +207,10 @@ class ConstantConsequent(Consequent):
     def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
         """See `Consequent`."""
         return decide.constant(firing, self.bias.to(x.dtype))
+
+    def linear(self) -> LinearForm:
+        """See `Consequent`."""
+        return LinearForm(self.bias)
 
 
 class LowRankConsequent(Consequent):
@@ -175,6 +226,10 @@ class LowRankConsequent(Consequent):
         """See `Consequent`."""
         projected = x @ self.projection.to(x.dtype)
         return decide.affine(projected, firing, self.weight.to(x.dtype), self.bias.to(x.dtype))
+
+    def linear(self) -> LinearForm:
+        """See `Consequent`."""
+        return LinearForm(self.bias, self.weight, self.projection)
 
 
 class MamdaniConsequent(Consequent):
@@ -229,21 +284,3 @@ def _output_sets(config: Mamdani, outputs: int, like: Tensor) -> tuple[Tensor, T
     )
     widths = torch.full((outputs, config.terms), (high - low) / max(config.terms - 1, 1) / CROSSING)
     return centers.repeat(outputs, 1).to(like), raw_from_widths(widths).to(like)
-
-
-def build_consequent(
-    config: str | ConsequentConfig,
-    selection: Selection,
-    attributes: int,
-    outputs: int,
-    rules: int,
-    like: Tensor,
-) -> tuple[ConsequentConfig, Consequent]:
-    """The configuration in full, and the module it describes."""
-    if isinstance(config, str):
-        config = BY_NAME[choose("consequent", config, BY_NAME)]()
-    if not isinstance(config, ConsequentConfig):
-        raise ConfigError(
-            f"consequent must be one of {', '.join(map(repr, BY_NAME))} or a configuration, got {config!r}"
-        )
-    return config, config.build(selection, attributes, outputs, rules, like)

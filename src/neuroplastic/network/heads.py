@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from torch import nn
 
+from .. import catalog
 from ..errors import ConfigError, at_least, choose
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
@@ -50,7 +51,7 @@ class NfnConfig:
     consequent: ConsequentConfig = field(
         default_factory=Affine,
         metadata={
-            "help": "affine, constant, low_rank or mamdani",
+            "help": f"one of {', '.join(catalog.names('consequent'))}",
             "kinds": "consequent",
             "prefix": "consequent_",
         },

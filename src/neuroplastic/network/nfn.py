@@ -10,13 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from .. import catalog
 from ..errors import ConfigError, at_least
 from ..fuzzy.firing import Firing, RuleWeights, firing_levels, reduced
 from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from .antecedent import Antecedent, Range, bounded, check_input
 from .configuration import read_config
-from .consequents import BY_NAME, ConsequentConfig, MamdaniConsequent, build_consequent
+from .consequents import ConsequentConfig, MamdaniConsequent, consequent_config
 from .frozen import Frozen, Wish, checked_wish
 from .keeping import keeping
 from .neurogenesis import Birth, Neurogenesis, Statistics
@@ -90,9 +91,8 @@ class NeuroFuzzyNetwork(nn.Module):
             device=device,
             dtype=dtype,
         )
-        self.consequent_config, self.consequent = build_consequent(
-            consequent, selection, in_features, out_features, rules, like
-        )
+        self.consequent_config = consequent_config(consequent)
+        self.consequent = self.consequent_config.build(selection, in_features, out_features, rules, like)
         for name, value, wanted in (
             ("kappa", like.new_ones(rules), firing.layer_norm),
             ("beta", like.new_zeros(rules), firing.layer_norm),
@@ -338,7 +338,7 @@ class NeuroFuzzyNetwork(nn.Module):
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments in a form that JSON can hold; `from_config` builds the same network."""
-        kinds = {kind: name for name, kind in BY_NAME.items()}
+        decided = catalog.name_of("consequent", self.consequent_config)
         low, high = (torch.as_tensor(end, dtype=torch.float64).tolist() for end in self.input_range)
         return {
             "in_features": self.in_features,
@@ -348,7 +348,7 @@ class NeuroFuzzyNetwork(nn.Module):
             "max_terms": self.max_terms,
             "selection": asdict(self.selection),
             "firing": asdict(self.firing_config),
-            "consequent": {"kind": kinds[type(self.consequent_config)], **asdict(self.consequent_config)},
+            "consequent": {"kind": decided, **asdict(self.consequent_config)},
             "neurogenesis": None if self.neurogenesis is None else asdict(self.neurogenesis),
             "input_range": [low, high],
             "dtype": str(self.centers.dtype).removeprefix("torch."),

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .. import catalog
 from ..errors import ConfigError, InputError, choose
 from ..fuzzy.membership import log_membership
 from ..network.antecedent import bounded
-from ..network.consequents import BY_NAME
 from ..network.dueling import DuelingNetwork
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
@@ -135,7 +135,6 @@ def _figures(
         _decided(net, part, mean.expand(len(part), -1), above).cpu().double() for part in _parts(x, net)
     ]
     share = leads[leads > 0] / rows
-    kinds = {kind: name for name, kind in BY_NAME.items()}
     return Diagnosis(
         rows=rows,
         rules=net.rules,
@@ -147,7 +146,7 @@ def _figures(
         premises=premises / rows,
         rules_per_decision=deciding / rows,
         decision=decision,
-        consequent=kinds[type(net.consequent_config)],
+        consequent=catalog.name_of("consequent", net.consequent_config),
         source=source,
     )
 

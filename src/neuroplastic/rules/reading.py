@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ConfigError
-from ..network.consequents import LowRankConsequent, MamdaniConsequent
+from ..network.consequents import MamdaniConsequent
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from ..network.vocabulary import Vocabulary
@@ -174,17 +174,20 @@ def _outputs(
     output: Scaling,
     words: _Words,
 ) -> tuple[tuple[Variable, ...], Linear | Conclusions]:
-    part = net.consequent
+    part = (
+        net.consequent
+    )  # the centres were read before: that puts frozen entries back that an optimizer moved
     if isinstance(part, MamdaniConsequent):
         return _conclusions(part, names, output, words)
     variables = tuple(Variable(name) for name in names)
+    form = part.linear()
     # Firing levels sum to 1, so a scaled output is the same mixture of scaled consequents.
-    bias = output.raw(numbers(net.bias))
-    if not hasattr(part, "weight"):
+    bias = output.raw(numbers(form.bias))
+    if form.weight is None:
         return variables, Linear(np.zeros((*bias.shape, 0)), bias)
-    weight = numbers(net.weight)
-    if isinstance(part, LowRankConsequent):
-        weight = weight @ numbers(net.projection).T
+    weight = numbers(form.weight)
+    if form.projection is not None:
+        weight = weight @ numbers(form.projection).T
     weight = weight * output.scale[:, None] / scaling.scale
     return variables, Linear(weight, bias - weight @ scaling.offset)
 

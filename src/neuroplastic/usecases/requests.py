@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import catalog
 from ..errors import ConfigError, at_least, choose
 
 TASKS = ("auto", "classes", "number")
@@ -13,12 +14,15 @@ HEADS = ("advantage", "value")
 """The parts of an agent that have rules; the first decides."""
 EPOCHS = ("best", "last")
 """The networks that a run keeps."""
-RULE_FILES = (".txt", ".csv", ".json", ".fml", ".xml", ".fcl", ".fis", ".onnx")
-"""Endings of files that rules are written to."""
 PICTURES = (".png", ".svg", ".pdf")
 """Endings of files that figures are drawn to."""
 FIRING_SCENARIO = "DTC"
 """Whose pictures a report shows firing levels for."""
+
+
+def rule_files() -> tuple[str, ...]:
+    """Endings of files that rules are written to; standards of your own are among them once they are registered."""
+    return (".txt", ".csv", ".json", *catalog.names("standard"))
 
 
 @dataclass(frozen=True)

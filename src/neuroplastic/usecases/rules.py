@@ -12,7 +12,7 @@ from ..rules.reading import rule_bases
 from ..rules.rule_base import RuleBase
 from ..rules.standards.files import exported
 from .opening import Opened, OpenedEstimator, OpenedRun, OpenedTable
-from .requests import HEADS, RULE_FILES
+from .requests import HEADS, rule_files
 
 if TYPE_CHECKING:
     from ..rules.estimators import FittedEstimator
@@ -57,11 +57,11 @@ def _rules_of_run(run: OpenedRun, head: str) -> ReadRules:
 
 
 def rules_file(rules: ReadRules, ending: str, *, exact: bool = False) -> bytes:
-    """The content of a file of rules, by its ending: text, a table, JSON, FML, FCL, .fis, or ONNX, the network.
+    """The content of a file of rules, by its ending: text, a table, JSON, or a standard; of ONNX, the network.
 
     What a format cannot say is refused: `rules.standards.NotExpressibleError` names the option in the way.
     """
-    choose("the ending", ending, RULE_FILES)
+    choose("the ending", ending, rule_files())
     if exact and ending != ".txt":
         raise ConfigError(f"exact is for rules as text, {ending} is none; leave it out")
     if ending == ".txt":

@@ -1,17 +1,25 @@
 """npl.export and npl.import_rules choose the format by the extension."""
 
 import builtins
+import re
 
 import numpy as np
 import pytest
 import torch
 
 import neuroplastic as npl
+from neuroplastic import catalog
 from neuroplastic.rules.standards import FileFormatError, NotExpressibleError, from_fml, to_fml
+from neuroplastic.rules.standards.files import standard
+from neuroplastic.rules.standards.source import rules_of
+from neuroplastic.rules.standards.standard import text_of
+from neuroplastic.usecases.requests import rule_files
 from tests.rules.standards.random_rules import grid, outputs_of, random_rules
 
+READABLE = [ending for ending in catalog.names("standard") if standard(ending).reads]
 
-@pytest.mark.parametrize("extension", [".fml", ".xml", ".fcl", ".fis", ".FIS"])
+
+@pytest.mark.parametrize("extension", [*READABLE, ".FIS"])
 def test_a_rule_base_comes_back_from_a_file(extension, tmp_path):
     rules, path, x = random_rules(0), tmp_path / f"rules{extension}", grid(3)
     npl.export(rules, path)
@@ -42,7 +50,8 @@ def test_a_rule_base_is_exported_as_onnx(tmp_path):
 
 def test_an_unknown_extension_is_named(tmp_path):
     with pytest.raises(
-        npl.StandardError, match=r"must be one of \.fml, \.xml, \.fcl, \.fis, \.onnx, got '\.txt'"
+        npl.StandardError,
+        match=re.escape(f"must be one of {', '.join(catalog.names('standard'))}, got '.txt'"),
     ):
         npl.export(random_rules(0), tmp_path / "rules.txt")
     with pytest.raises(npl.StandardError, match=r"got '\.onnx'"):
@@ -85,3 +94,23 @@ def test_a_missing_package_is_named_with_its_extra(package, use, monkeypatch, tm
     with pytest.raises(ImportError, match=rf"{use}.*neuroplastic\[rules\]") as caught:
         needing[package]()
     assert isinstance(caught.value, npl.NeuroplasticError)
+
+
+class Listing:
+    """A standard of somebody's own."""
+
+    reads = True
+
+    def write(self, source):
+        return rules_of(source).json().encode()
+
+    def read(self, content):
+        return npl.RuleBase.from_json(text_of(content))
+
+
+def test_a_standard_that_is_registered_is_found_by_its_ending(tmp_path, monkeypatch):
+    monkeypatch.setitem(catalog.KINDS["standard"], ".listing", Listing)
+    rules = random_rules(3)
+    npl.export(rules, tmp_path / "rules.listing")
+    np.testing.assert_array_equal(npl.import_rules(tmp_path / "rules.listing").premises, rules.premises)
+    assert ".listing" in rule_files()

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from ...errors import ConfigError
 from ...fuzzy import consequents as decide
 from ...fuzzy.firing import Firing, RuleWeights, firing_levels
 from ...fuzzy.log_firing import Chosen, settled_log_firing
-from ...network.consequents import LowRankConsequent, MamdaniConsequent
+from ...network.consequents import MamdaniConsequent
 from ...network.nfn import NeuroFuzzyNetwork
 from ..networks import alpha_of
 from ..rule_base import IGNORED
@@ -193,9 +194,15 @@ def draft_of(net: NeuroFuzzyNetwork) -> Draft:
         shared = {"output_centers": part.output_centers, "output_widths": part.output_widths}
         defuzzifier = part.config.defuzzifier
     else:
-        own |= {name: getattr(part, name) for name in ("weight", "bias") if hasattr(part, name)}
-        if isinstance(part, LowRankConsequent):
-            shared = {"projection": part.projection}
+        form = part.linear()
+        if not all(values is None or isinstance(values, nn.Parameter) for values in form):
+            raise ConfigError(
+                f"simplifying writes into a consequent's bias and weight; a {type(part).__name__} computes them of "
+                "other parameters, and cannot be simplified"
+            )
+        own |= {"weight": form.weight, "bias": form.bias}
+        if form.projection is not None:
+            shared = {"projection": form.projection}
     rules, sets = net.frozen
     frozen_sets = torch.zeros_like(asking)
     for attribute, term in sets:

@@ -119,18 +119,21 @@ def _exists(counts: Tensor, max_terms: int) -> Tensor:
 
 
 def _copy_parameters(result: NeuroFuzzyNetwork, draft: Draft, net: NeuroFuzzyNetwork) -> None:
-    for name, values in draft.own.items():
-        if name != "conclusions":
-            getattr(result, name).copy_(values)
-    if "projection" in draft.shared:
-        result.projection.copy_(draft.shared["projection"])
-    if isinstance(result.consequent, MamdaniConsequent):
-        part = result.consequent
+    for name in ("kappa", "beta", "certainty"):
+        if name in draft.own:
+            getattr(result, name).copy_(draft.own[name])
+    part = result.consequent
+    if isinstance(part, MamdaniConsequent):
         result.output_centers.copy_(draft.shared["output_centers"])
         part.raw_output_widths.copy_(raw_from_widths(draft.shared["output_widths"]))
         result.conclusion_logits.copy_(net.conclusion_logits[..., list(draft.numbers)])
         assert isinstance(net.consequent, MamdaniConsequent)
         part.noise_seed.copy_(net.consequent.noise_seed)
+    else:
+        learned = {**draft.own, **draft.shared}
+        for name, parameter in part.linear()._asdict().items():
+            if parameter is not None:
+                parameter.copy_(learned[name])
     if result.raw_alpha is not None and net.raw_alpha is not None:
         result.raw_alpha.copy_(net.raw_alpha)
 

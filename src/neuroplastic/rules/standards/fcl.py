@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...errors import choose
-from ..rule_base import IGNORED
+from ..rule_base import IGNORED, RuleBase
 from .errors import NotExpressibleError
+from .fcl_reading import from_fcl
 from .source import Source, rules_of
 from .spelling import spelled
+from .standard import text_of
 from .system import System, system_of
 from .text import domain
 
@@ -44,6 +46,20 @@ _RESERVED = """
     term then trape trian var_input var_output very with
 """
 RESERVED = frozenset(_RESERVED.split())
+
+
+class Fcl:
+    """IEC 61131-7, both ways; written for fuzzylite."""
+
+    reads = True
+
+    def write(self, source: Source) -> bytes:
+        """See `Standard`."""
+        return to_fcl(source).encode()
+
+    def read(self, content: bytes) -> RuleBase:
+        """See `Standard`."""
+        return from_fcl(text_of(content))
 
 
 def to_fcl(rules: Source, *, dialect: str = "fuzzylite") -> str:

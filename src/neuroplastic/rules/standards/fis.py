@@ -5,11 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..rule_base import IGNORED
+from ..rule_base import IGNORED, RuleBase
+from .fis_reading import from_fis
 from .source import Source, rules_of
 from .spelling import spelled
+from .standard import text_of
 from .system import Output, System, system_of
 from .text import domain
+
+
+class Fis:
+    """MATLAB's files, both ways."""
+
+    reads = True
+
+    def write(self, source: Source) -> bytes:
+        """See `Standard`."""
+        return to_fis(source).encode()
+
+    def read(self, content: bytes) -> RuleBase:
+        """See `Standard`."""
+        return from_fis(text_of(content))
 
 
 def to_fis(rules: Source) -> str:

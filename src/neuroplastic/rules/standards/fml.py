@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
-from ..rule_base import IGNORED
+from ..rule_base import IGNORED, RuleBase
+from .fml_reading import from_fml
 from .source import Source, rules_of
 from .spelling import spelled
 from .system import System, system_of
 from .text import domain
 
 NAMESPACE = "http://www.ieee1855.org"
+
+
+class Fml:
+    """IEEE 1855-2016, both ways."""
+
+    reads = True
+
+    def write(self, source: Source) -> bytes:
+        """See `Standard`."""
+        return to_fml(source).encode()
+
+    def read(self, content: bytes) -> RuleBase:
+        """See `Standard`."""
+        return from_fml(content)
 
 
 def to_fml(rules: Source) -> str:

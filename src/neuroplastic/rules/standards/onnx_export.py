@@ -15,15 +15,42 @@ import numpy as np
 import torch
 
 from ...fuzzy.membership import input_limit
-from ...network.consequents import LowRankConsequent, MamdaniConsequent
+from ...network.consequents import MamdaniConsequent
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
 from ...whole_files import write_whole
+from ..building import network_of
+from ..estimators import is_estimator
 from ..networks import alpha_of, levels_of, numbers
+from ..rule_base import RuleBase
 from ..scaling import Scaling
 from ..scores import ScoreLine
+from .errors import StandardError
 from .onnx_firing import firing_levels
 from .onnx_graph import Graph, checked_bytes
+from .source import Source
+
+
+class Onnx:
+    """ONNX, written only: rules are settled in it, and cannot be told from the rest of a graph."""
+
+    reads = False
+
+    def write(self, source: Source) -> bytes:
+        """See `Standard`. A fitted estimator's graph takes raw units, in single precision."""
+        if isinstance(source, RuleBase):
+            return onnx_of(network_of(source))
+        if is_estimator(source):
+            stretch = getattr(source, "target_scale_", None)
+            outer = None if stretch is None else (getattr(source, "target_offset_", 0.0), stretch)
+            return onnx_of(
+                source.network_, scaler=(source.offset_, source.scale_), output_scaler=outer, double=False
+            )
+        return onnx_of(source)
+
+    def read(self, content: bytes) -> RuleBase:
+        """See `Standard`."""
+        raise StandardError("ONNX is for export only; keep the network with npl.save, or its rules as .fml")
 
 
 def to_onnx(
@@ -111,12 +138,13 @@ def _decided(graph: Graph, net: NeuroFuzzyNetwork, x: str, firing: str) -> str:
         widths = numbers(part.output_widths.detach().gather(1, chosen)).T
         moments = graph.node("MatMul", firing, graph.constant(centers * widths))
         return graph.node("Div", moments, graph.node("MatMul", firing, graph.constant(widths)))
-    constants = graph.node("MatMul", firing, graph.constant(numbers(net.bias)))
-    if not hasattr(part, "weight"):
+    form = part.linear()
+    constants = graph.node("MatMul", firing, graph.constant(numbers(form.bias)))
+    if form.weight is None:
         return constants
-    if isinstance(part, LowRankConsequent):
-        x = graph.node("MatMul", x, graph.constant(numbers(net.projection)))
-    weight = numbers(net.weight)  # (U, O, D)
+    if form.projection is not None:
+        x = graph.node("MatMul", x, graph.constant(numbers(form.projection)))
+    weight = numbers(form.weight)  # (U, O, D)
     rules, outputs, width = weight.shape
     flat = graph.constant(weight.reshape(rules * outputs, width).T)
     shape = graph.integers([-1, rules, outputs])
