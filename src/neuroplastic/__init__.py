@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .network.neurogenesis import Birth, Neurogenesis
     from .network.nfn import NeuroFuzzyNetwork
     from .network.parameter_groups import parameter_groups
+    from .network.prunings import Pruning
     from .network.storage import StorageError, load, save
     from .rules.building import network_of
     from .rules.diagnosing import diagnose
@@ -70,6 +71,7 @@ __all__ = [
     "NeuroFuzzyRegressor",
     "Neurogenesis",
     "NeuroplasticError",
+    "Pruning",
     "Readability",
     "RecomputationError",
     "RuleBase",
@@ -111,6 +113,7 @@ _HOMES = {
     "network.neurogenesis": "Birth Neurogenesis",
     "network.nfn": "NeuroFuzzyNetwork",
     "network.parameter_groups": "parameter_groups",
+    "network.prunings": "Pruning",
     "network.storage": "StorageError load save",
     "rules.building": "network_of",
     "rules.diagnosing": "diagnose",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..errors import ConfigError, at_least, choose
+from ..errors import ConfigError, at_least, choose, within
 from .membership import cardinality
 from .tracing import may_look
 
@@ -34,6 +34,26 @@ class Selection:
     constraint: float = field(
         default=0.0, metadata={"help": "theta of Appendix A, a percentile; 0 switches it off (STGE only)"}
     )
+    noise: float = field(
+        default=1.0, metadata={"help": "scale of the Gumbel noise; 0 makes none (STGE only)"}
+    )
+    noise_passes: int | None = field(
+        default=None, metadata={"help": "training passes in which the noise falls to 0; none: it never does"}
+    )
+    start: float = field(
+        default=0.0,
+        metadata={"help": "a clear start: so much is added to the logit of one random set of each premise"},
+    )
+    any: bool = field(
+        default=False, metadata={"help": 'whether rules may choose "any", and so drop a premise'}
+    )
+    price: float = field(
+        default=0.0, metadata={"help": 'what a premise that is not "any" adds to the loss; needs any'}
+    )
+    start_premises: int | None = field(
+        default=None,
+        metadata={"help": 'premises that a rule starts with, the others at "any"; needs any and start'},
+    )
 
     def __post_init__(self) -> None:
         choose("selection.estimator", self.estimator, ("stge", "ste"))
@@ -47,11 +67,41 @@ class Selection:
             raise ConfigError(
                 f"selection.constraint must be a percentile in [0, 100), got {self.constraint!r}"
             )
+        within("selection.noise", self.noise, 0)
+        if self.noise_passes is not None:
+            at_least("selection.noise_passes", self.noise_passes, 1)
+        within("selection.start", self.start, 0)
+        within("selection.price", self.price, 0)
+        if not isinstance(self.any, bool):
+            raise ConfigError(f"selection.any must be true or false, got {self.any!r}")
+        if self.price > 0 and not self.any:
+            raise ConfigError(
+                f"selection.price needs a premise that costs nothing, got price={self.price!r} with any=False; "
+                "set any=True"
+            )
+        if self.start_premises is not None:
+            at_least("selection.start_premises", self.start_premises, 0)
+            if not (self.any and self.start > 0):
+                raise ConfigError(
+                    f"selection.start_premises needs any=True and a start above 0, got any={self.any}, "
+                    f"start={self.start!r}"
+                )
 
     @property
     def rate(self) -> float:
         """`1 / tau**2`, the factor inside the softmax; 0 stands for STE, which has no softmax."""
         return self.temperature**-2 if self.estimator == "stge" else 0.0
+
+    def noise_scale(self, draw: int) -> float:
+        """What the draw of this number is multiplied by: the scale at its first pass, 0 with STE.
+
+        A function of the draw alone: a pass that is computed again, or after a resume, sees the same.
+        """
+        if self.estimator == "ste":
+            return 0.0
+        if self.noise_passes is None:
+            return self.noise
+        return self.noise * max(0.0, 1 - draw * self.noise_hold / self.noise_passes)
 
 
 def bar(scores: Tensor, mask: Tensor) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +18,7 @@ from ..fuzzy.membership import (
     widths_from_raw,
 )
 from ..fuzzy.noise import gumbel, mix
+from ..fuzzy.price import priced
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
 from ..fuzzy.tracing import may_look, traced
 from . import extra_state
@@ -26,13 +26,10 @@ from .frozen import Frozen, Wish
 from .keeping import keeping
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
 from .passes import Pass, PassBook, mark_of, recomputing, repeatable
+from .prunings import EVERY, Prunings, ignored
 from .settled import Settled
+from .starting import Range, drawn, first_sets, start_clearly
 from .untraced import untraced
-
-Range = tuple[float, float] | tuple[Sequence[float], Sequence[float]]
-
-# Neighbouring first sets cross at membership 0.5: width = spacing / (2 sqrt(2 ln 2)).
-CROSSING = 2.3548200450309493
 
 
 class Antecedent(nn.Module):
@@ -44,6 +41,7 @@ class Antecedent(nn.Module):
 
     term_mask: Tensor
     noise_seed: Tensor
+    ignored: Tensor
     frozen: Frozen | None
 
     def __init__(
@@ -66,7 +64,10 @@ class Antecedent(nn.Module):
         # Xavier normal, for a layer with the attributes coming in and the rules going out.
         self.logit_deviation = (2 / (attributes + rules)) ** 0.5
         self.logits = drawn(like.new_empty(max_terms, attributes, rules), self.logit_deviation)
-        centers, raw_widths, mask = first_sets(attributes, terms, max_terms, input_range, like)
+        start_clearly(self.logits, terms, selection)
+        centers, raw_widths, mask = first_sets(
+            attributes, terms, max_terms, input_range, like, with_any=selection.any
+        )
         self.centers, self.raw_widths = nn.Parameter(centers), nn.Parameter(raw_widths)
         self.register_buffer("term_mask", mask)
         # Drawn once from torch's generator; all later randomness is a function of it and of counters.
@@ -74,6 +75,9 @@ class Antecedent(nn.Module):
         self.register_buffer("noise_seed", seed)
         self.statistics = Statistics(attributes, torch.empty(0, device=device, dtype=_computing(like.dtype)))
         self.growth = Growth()
+        self.prunings = Prunings()
+        if selection.any:  # which premises were "any" at the last look, (U, D)
+            self.register_buffer("ignored", like.new_zeros(rules, attributes, dtype=torch.bool))
         self.register_module("frozen", None)
         self.wish = Wish()
         self.passes = 0
@@ -122,21 +126,35 @@ class Antecedent(nn.Module):
     @untraced
     @keeping()
     def _begin(self, x: Tensor, counts: bool) -> Pass:
-        varies = self.selection.estimator == "stge" or self.neurogenesis is not None
+        varies = self.selection.noise_scale(0) > 0 or self.neurogenesis is not None
         if recomputing():
             return self._book.find(mark_of(x)) if varies else Pass(self.draw, self.term_mask.clone())
         if counts:
             self.passes += 1
+            if self.selection.any:  # which weight decay wears down
+                self.raw_widths.data.masked_fill_(self.any_mask, any_width(self.raw_widths.dtype))
             if self.neurogenesis is not None:
                 observe(self, self.neurogenesis, bounded(x, self))
+            if self.selection.any and (self.passes == 1 or self.passes % EVERY == 0):
+                self._look_at_premises()
         # Copied: a birth after this pass must not reach into its backward pass.
         begun = Pass(self.draw, self.term_mask.clone())
         if varies and repeatable():
             self._book.enter(mark_of(x), begun)
         return begun
 
+    def _look_at_premises(self) -> None:
+        now = ignored(self)
+        if self.passes > 1:
+            self.prunings.note(self.passes, self.ignored, now)
+        self.ignored.copy_(now)
+
     def log_firing(self, x: Tensor, begun: Pass | None = None) -> Tensor:
-        """Log-firing of the rules (Eq. 6) in the pass that `begin` gave, by default one that changes nothing."""
+        """Log-firing of the rules (Eq. 6) in the pass that `begin` gave, by default one that changes nothing.
+
+        Only a pass that was given pays the price of its premises.
+        """
+        price = self.selection.price if begun is not None and len(x) else 0.0
         if begun is None:
             begun = self.begin(x, counts=False)
         x = bounded(x, self)
@@ -150,6 +168,8 @@ class Antecedent(nn.Module):
                 mask = frequent_terms(x.detach(), centers.detach(), precisions.detach(), mask, percentile)
                 if self.frozen is not None:
                     mask = mask | self.frozen.spared
+            if self.selection.any and (price > 0 or self.selection.rate == 0):
+                logits = priced(logits, begun.mask, self.any_mask, price, self.selection.rate)
             chosen = choose_terms(logits, noise, mask, centers, precisions)
         else:
             mask, noise, chosen = self.term_mask, None, self._settled(len(x))
@@ -176,16 +196,19 @@ class Antecedent(nn.Module):
 
     @untraced
     def noise(self, draw: int | None = None) -> Tensor | None:
-        """Gumbel noise, (T, D, U), by default the draw in force; None where there is none (evaluation, STE)."""
-        if not self.training or self.selection.estimator == "ste":
-            return None
+        """Gumbel noise, (T, D, U), by default the draw in force; None in evaluation, with STE, and at scale 0."""
         logits, draw = self.logits, self.draw if draw is None else draw
+        scale = self.selection.noise_scale(draw)
+        if not self.training or scale == 0:
+            return None
         dtype = _computing(self.centers.dtype)
         key = (self.seed, draw, logits.device, dtype)
         if self._noise is None or self._noise[0] != key:
             self._noise = None  # free the old draw before making the new one
             with keeping():
                 noise = gumbel(mix(self.seed, draw), tuple(logits.shape), logits.device, dtype)
+                if scale != 1:
+                    noise.mul_(scale)
             self._noise = key, noise
         return self._noise[1]
 
@@ -257,6 +280,8 @@ class Antecedent(nn.Module):
         saved = {"passes": self.passes, **self.growth.as_dict()}
         if any(self.wish):
             saved["frozen"] = self.wish
+        if self.prunings.total:
+            saved["prunings"] = self.prunings.as_dict()
         return extra_state.written(saved)
 
     def set_extra_state(self, state: Tensor) -> None:
@@ -264,6 +289,7 @@ class Antecedent(nn.Module):
         saved = extra_state.read(state, len(self.centers), self.max_terms, self.rules)
         self.passes, self.wish = saved.passes, saved.wish
         self.growth.restore(saved.batches, saved.births, at_capacity=saved.at_capacity)
+        self.prunings.restore(saved.prunings)
 
 
 def _computing(dtype: torch.dtype) -> torch.dtype:
@@ -296,44 +322,3 @@ def check_input(x: Tensor, attributes: int) -> None:
         if not bool(finite.all()):
             row, column = (~finite).nonzero()[0].tolist()
             raise InputError(f"x must be finite, got {float(x[row, column])} at row {row}, column {column}")
-
-
-def drawn(tensor: Tensor, deviation: float) -> nn.Parameter:
-    """A parameter that starts normally distributed; on the meta device, where there is nothing to fill, as it is."""
-    return nn.Parameter(tensor if tensor.is_meta else tensor.normal_(0, deviation))
-
-
-def first_sets(
-    attributes: int, terms: int, max_terms: int, input_range: Range, like: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Centres, raw widths and mask (D, T) of the first sets, of the type and device of `like`.
-
-    Centres are spread evenly over the range, neighbours cross at 0.5; free slots lie at its middle. On the meta
-    device they have shapes alone.
-    """
-    try:
-        low, high = (torch.as_tensor(end, dtype=torch.float64, device="cpu") for end in input_range)
-        usable = bool((torch.isfinite(low) & torch.isfinite(high) & (low <= high)).all())
-        low, high = (end.expand(attributes) for end in (low, high))
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ConfigError(
-            f"input_range must be (low, high): two numbers, or two sequences of {attributes} numbers"
-        ) from error
-    if not usable:
-        raise ConfigError(f"input_range must be finite with low <= high, got {input_range!r}")
-    if like.is_meta:
-        shape = (
-            attributes,
-            max_terms,
-        )  # by `new_empty` alone: any other operation there loads PyTorch's compiler
-        return like.new_empty(shape), like.new_empty(shape), like.new_empty(shape, dtype=torch.bool)
-    middle, extent = (low + high) / 2, high - low
-    centers = middle.unsqueeze(1).repeat(1, max_terms)
-    if terms > 1:
-        steps = torch.linspace(0, 1, terms, dtype=torch.float64)
-        centers[:, :terms] = low.unsqueeze(1) + extent.unsqueeze(1) * steps
-    # A range of no extent (an attribute that never varies) still gets sets of a usable width.
-    spacing = torch.where(extent > 0, extent / max(terms - 1, 1), torch.ones_like(extent))
-    widths = (spacing / CROSSING).unsqueeze(1).repeat(1, max_terms)
-    mask = (torch.arange(max_terms) < terms).repeat(attributes, 1)
-    return centers.to(like), raw_from_widths(widths).to(like), mask.to(like.device)

@@ -15,7 +15,7 @@ from ..fuzzy import consequents as decide
 from ..fuzzy.membership import raw_from_widths, widths_from_raw
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, hard_choice, straight_through
-from .antecedent import CROSSING, drawn
+from .starting import CROSSING, drawn
 from .untraced import untraced
 
 _STARTS = ("normal", "zeros")
@@ -257,11 +257,13 @@ class MamdaniConsequent(Consequent):
 
     @untraced
     def conclusion_noise(self, draw: int) -> Tensor | None:
-        """The Gumbel noise in force, (V, O, U), or None where there is none (evaluation, STE)."""
-        if not self.training or self.selection.estimator == "ste":
+        """The Gumbel noise in force, (V, O, U), or None where there is none (evaluation, STE, scale 0)."""
+        scale = self.selection.noise_scale(draw)
+        if not self.training or scale == 0:
             return None
         logits = self.conclusion_logits
-        return gumbel(mix(int(self.noise_seed), draw), tuple(logits.shape), logits.device, logits.dtype)
+        noise = gumbel(mix(int(self.noise_seed), draw), tuple(logits.shape), logits.device, logits.dtype)
+        return noise if scale == 1 else noise.mul_(scale)
 
     def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
         """See `Consequent`."""

@@ -14,6 +14,7 @@ from ..errors import ConfigError, at_least
 from ..safe_json import MOST_BYTES, parse
 from .frozen import Wish
 from .neurogenesis import Birth
+from .prunings import SavedPrunings
 
 # Bytes that a network may need for its records: some at any size, several births of each set, each rule's number.
 ROOM, PER_SET, PER_RULE = 2**20, 1024, 32
@@ -21,13 +22,14 @@ ROOM, PER_SET, PER_RULE = 2**20, 1024, 32
 
 @dataclass(frozen=True)
 class ExtraState:
-    """Counters, births, and what is frozen: numbers of rules, and pairs (attribute, term)."""
+    """Counters, births, dropped premises, and what is frozen: numbers of rules, and pairs (attribute, term)."""
 
     passes: int
     batches: int
     at_capacity: bool
     births: list[Birth]
     frozen: tuple[list[int], list[tuple[int, int]]] = field(default_factory=lambda: ([], []))
+    prunings: SavedPrunings = field(default_factory=SavedPrunings)
 
     @property
     def wish(self) -> Wish:
@@ -49,6 +51,7 @@ class ExtraState:
         for birth in self.births:
             if birth.width <= 0 or birth.step < 0 or birth.count < 0:
                 raise ConfigError(f"a birth must have a width above 0, a step and a count, got {birth}")
+        self.prunings.check(attributes, rules)
         if any(len(set(numbers)) < len(numbers) for numbers in self.frozen):
             raise ConfigError("frozen rules and sets must be named once each")
         for rule in self.frozen[0]:

@@ -15,6 +15,7 @@ from .consequents import Affine, ConsequentConfig
 from .dueling import ACTIVATIONS, dnn_head
 from .hierarchy import Hierarchy
 from .neurogenesis import Neurogenesis
+from .starting import check_room
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,7 @@ class NfnConfig:
     def __post_init__(self) -> None:
         for name in ("rules", "terms", "max_terms"):
             at_least(name, getattr(self, name), 1)
-        if self.terms > self.max_terms:
-            raise ConfigError(f"terms must be at most max_terms = {self.max_terms}, got {self.terms}")
+        check_room(self.terms, self.max_terms, self.selection)
         if not -math.inf < self.input_low <= self.input_high < math.inf:
             raise ConfigError(
                 f"input_low must be at most input_high, both finite, got {self.input_low} and {self.input_high}"

@@ -13,11 +13,12 @@ from ..decoding import decoded, shown
 from ..errors import ConfigError, at_least
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
-from .antecedent import Range
 from .consequents import ConsequentConfig
 from .neurogenesis import Birth, Neurogenesis
 from .nfn import _FIRING, _NEUROGENESIS, _SELECTION, NeuroFuzzyNetwork
+from .prunings import Pruning
 from .size import check_size, parameters_of
+from .starting import Range
 
 # More levels than anyone has stacked: a file that lists millions is refused before they are made.
 MOST_LEVELS = 256
@@ -98,6 +99,11 @@ class Hierarchy(nn.Module):
     def births(self) -> list[tuple[int, Birth]]:
         """Births of all levels, each with the number of its level from 0, in order of level."""
         return [(number, birth) for number, level in enumerate(self.levels) for birth in level.births]
+
+    @property
+    def prunings(self) -> list[tuple[int, Pruning]]:
+        """Premises dropped or taken up in all levels, each with the number of its level from 0, in order of level."""
+        return [(number, event) for number, level in enumerate(self.levels) for event in level.prunings]
 
     def config(self) -> dict[str, Any]:
         """The levels' configurations in a form that JSON can hold."""

@@ -15,13 +15,16 @@ from ..errors import ConfigError, at_least
 from ..fuzzy.firing import Firing, RuleWeights, firing_levels, reduced
 from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
-from .antecedent import Antecedent, Range, bounded, check_input
+from . import state_hooks
+from .antecedent import Antecedent, bounded, check_input
 from .configuration import read_config
 from .consequents import ConsequentConfig, MamdaniConsequent, consequent_config
 from .frozen import Frozen, Wish, checked_wish
 from .keeping import keeping
 from .neurogenesis import Birth, Neurogenesis, Statistics
+from .prunings import Pruning
 from .size import check_size, parameters_of
+from .starting import Range, check_room
 from .untraced import untraced
 from .vocabulary import Vocabulary
 
@@ -62,11 +65,10 @@ class NeuroFuzzyNetwork(nn.Module):
         self.out_features = at_least("out_features", out_features, 1)
         self.rules = at_least("rules", rules, 1)
         self.terms, self.max_terms = at_least("terms", terms, 1), at_least("max_terms", max_terms, 1)
-        if terms > max_terms:
-            raise ConfigError(f"terms must be at most max_terms, got terms={terms}, max_terms={max_terms}")
         for name, part, kind in (("selection", selection, Selection), ("firing", firing, Firing)):
             if not isinstance(part, kind):
                 raise ConfigError(f"{name} must be a npl.{kind.__name__}, got {part!r}")
+        check_room(terms, max_terms, selection)
         if not (neurogenesis is None or isinstance(neurogenesis, Neurogenesis)):
             raise ConfigError(f"neurogenesis must be a npl.Neurogenesis or None, got {neurogenesis!r}")
         self.selection, self.firing_config, self.neurogenesis = selection, firing, neurogenesis
@@ -100,9 +102,7 @@ class NeuroFuzzyNetwork(nn.Module):
         ):
             self.register_parameter(name, nn.Parameter(value) if wanted else None)
         self.raw_alpha = nn.Parameter(like.new_zeros(())) if firing.alpha == "learn" else None
-        self.register_state_dict_pre_hook(_before_saving)  # type: ignore[no-untyped-call]
-        self.register_load_state_dict_pre_hook(_before_loading)  # type: ignore[no-untyped-call]
-        self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
+        state_hooks.register(self)
 
     def forward(self, x: Tensor) -> Tensor:
         """The output (Eq. 1), (B, out_features). In training mode this counts as one training batch.
@@ -254,6 +254,11 @@ class NeuroFuzzyNetwork(nn.Module):
         return list(self.antecedent.growth.births)
 
     @property
+    def prunings(self) -> list[Pruning]:
+        """Premises that rules dropped for "any" or took up again, looked for every 64 passes: the last 10,000."""
+        return list(self.antecedent.prunings.latest)
+
+    @property
     def weight(self) -> nn.Parameter:
         """Weights of the consequents: (U, O, D), or (U, O, R) in the low-rank form."""
         return self._part("weight")
@@ -385,29 +390,3 @@ class NeuroFuzzyNetwork(nn.Module):
             f"{self.in_features} attributes, {self.rules} rules, {self.out_features} outputs, "
             f"{sets} fuzzy sets (room for {self.term_mask.numel()}), {len(self.antecedent.growth.births)} born"
         )
-
-
-def _before_saving(net: nn.Module, prefix: str, keep_vars: bool) -> None:
-    assert isinstance(net, NeuroFuzzyNetwork)
-    net._restore()
-
-
-@torch.no_grad()
-def _own_memory(net: NeuroFuzzyNetwork) -> None:
-    """Undo what `load_state_dict(assign=True)` may bring in: entries that share memory, which no birth or optimizer
-    could write to, and a mask that is not one."""
-    for tensor in (*net.parameters(), *net.buffers()):
-        if not tensor.is_contiguous():
-            tensor.data = tensor.data.contiguous()
-    net.antecedent.term_mask = net.antecedent.term_mask.bool()
-
-
-def _before_loading(net: nn.Module, *state: object) -> None:
-    assert isinstance(net, NeuroFuzzyNetwork)
-    net.antecedent.frozen = None  # else what was kept would be put back over what is loaded
-
-
-def _after_loading(net: nn.Module, incompatible_keys: object) -> None:
-    assert isinstance(net, NeuroFuzzyNetwork)
-    _own_memory(net)
-    net._refreeze()

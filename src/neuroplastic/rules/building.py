@@ -35,14 +35,15 @@ def network_of(
     """A network with these rules: equal outputs in evaluation, and all of it can be trained further.
 
     It takes inputs in the units of the rule base. `spare_terms` is room per attribute for sets to be born.
-    Where a rule ignores an attribute, the attribute gets the set "any". Widths below 2e-4 are refused.
+    Where a rule ignores an attribute, or `selection` lets it, the attribute gets the set "any". Widths below 2e-4 are
+    refused.
     """
     if not isinstance(rules, RuleBase):
         raise ConfigError(
             f"rules must be a RuleBase, got {type(rules).__name__}; npl.rule_base(net) reads one off a network, "
             "model.rules_ is that of a fitted estimator"
         )
-    ignored = (rules.premises == IGNORED).any(axis=0)
+    ignored = (rules.premises == IGNORED).any(axis=0) | selection.any
     sizes = np.array([len(variable.terms) for variable in rules.inputs]) + ignored
     with torch.random.fork_rng(devices=[]):  # what is drawn here is overwritten; leave no trace of it
         net = NeuroFuzzyNetwork(
@@ -50,7 +51,7 @@ def network_of(
             len(rules.outputs),
             len(rules),
             terms=1,
-            max_terms=int(sizes.max()) + spare_terms,
+            max_terms=max(int(sizes.max()) + spare_terms, 1 + selection.any),
             selection=selection,
             firing=rules.firing,
             consequent=_consequent_config(rules),

@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from ...fuzzy.membership import raw_from_widths
-from ...network.antecedent import CROSSING
 from ...network.nfn import NeuroFuzzyNetwork
+from ...network.starting import CROSSING
 from .rows import Numbers, Rows, quantiles
 
 # Sets of a column never start narrower than this share of its deviation.

@@ -11,6 +11,7 @@ from torch import Tensor
 from ...fuzzy.membership import raw_from_widths
 from ...network.consequents import MamdaniConsequent
 from ...network.nfn import NeuroFuzzyNetwork
+from ...network.prunings import ignored as ignored_premises
 from ..building import CONVICTION
 from ..rule_base import IGNORED
 from .draft import Draft
@@ -23,13 +24,13 @@ NUDGE = 0.1
 def network_from(draft: Draft, net: NeuroFuzzyNetwork) -> NeuroFuzzyNetwork:
     """A network with the rules of the draft, and the settings, noise, statistics and births of `net`.
 
-    Sets move to the lowest slots, "any" behind them where a rule ignores the attribute. A network that grows
+    Sets move to the lowest slots, "any" behind them where a rule ignores the attribute, or may. A network that grows
     keeps its `max_terms` (one more where "any" needs it); one that does not gets the least that holds its sets.
     """
-    ignored = (draft.premises == IGNORED).any(dim=0)
+    ignored = (draft.premises == IGNORED).any(dim=0) | net.selection.any
     new_slot = torch.where(draft.exists, draft.exists.long().cumsum(dim=1) - 1, IGNORED)
     counts = draft.exists.sum(dim=1)
-    needed = int((counts + ignored).max())
+    needed = max(int((counts + ignored).max()), 1 + net.selection.any)
     result = _blank(net, draft, needed if net.neurogenesis is None else max(net.max_terms, needed))
     _place(result, draft, new_slot, counts, ignored)
     chosen = new_slot.gather(1, draft.premises.t().clamp_min(0))
@@ -55,7 +56,7 @@ def _blank(net: NeuroFuzzyNetwork, draft: Draft, max_terms: int) -> NeuroFuzzyNe
             net.in_features,
             net.out_features,
             len(draft),
-            terms=min(net.terms, max_terms),
+            terms=min(net.terms, max_terms - net.selection.any),
             max_terms=max_terms,
             selection=net.selection,
             firing=replace(net.firing_config, certainty=draft.firing.certainty),
@@ -153,3 +154,5 @@ def _copy_history(result: NeuroFuzzyNetwork, draft: Draft, net: NeuroFuzzyNetwor
         (birth for birth in moved if birth.term != IGNORED),
         at_capacity=old.growth.at_capacity,
     )
+    if net.selection.any:
+        new.ignored.copy_(ignored_premises(new))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ConfigError
-from ...network.antecedent import CROSSING
+from ...network.starting import CROSSING
 from ..names import term_names, unique
 from ..rule_base import Term, Variable
 
