@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 import neuroplastic as npl
 from neuroplastic.errors import ConstantColumnWarning, UnseenCategoryWarning
+from neuroplastic.learn.estimators.encoding import Encoder
 from neuroplastic.rules.building import network_of
 
 QUICK = {"rules": 4, "max_updates": 20, "random_state": 0}
@@ -159,10 +160,39 @@ def test_cross_validation_of_scikit_learn_takes_the_table_as_it_is(table):
     assert cross_val_score(npl.NeuroFuzzyClassifier(**QUICK), *table, cv=3).mean() > 0.75
 
 
-def test_a_table_of_categories_alone_is_learned_from(table):
-    x, y = table
-    model = npl.NeuroFuzzyClassifier(**QUICK).fit(x[["education", "owner", "town"]], y)
-    assert model.score(x[["education", "owner", "town"]], y) > 0.6
+def test_rules_ask_for_categories_where_there_is_nothing_else_and_learn_what_no_line_parts(tmp_path):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({name: rng.choice(["red", "green", "blue"], 300) for name in ("left", "right")})
+    y = np.where(x["left"] == x["right"], "same", "other")
+    model = npl.NeuroFuzzyClassifier(random_state=0).fit(x, y)
+    assert model.score(x, y) > 0.95
+    rules = model.rules_
+    assert [term.name for term in rules.inputs[0].terms] == ["blue", "green", "red"]
+    assert "IF left is" in rules.text()
+    assert not rules.consequents.weight[:, :, [0, 4]].any()  # the codes themselves are no quantities
+    npl.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(npl.load(tmp_path / "model").predict_proba(x), model.predict_proba(x))
+
+
+class WithCodes(npl.NeuroFuzzyClassifier):
+    """As a readable estimator hands categories to its rules."""
+
+    def _encoder(self, columns):
+        return Encoder(columns, "codes")
+
+
+def test_codes_give_each_category_a_crisp_set_of_its_name_that_no_training_moves(table):
+    model = WithCodes(rules=6, max_updates=60, random_state=0).fit(*table)
+    education = next(variable for variable in model.rules_.inputs if variable.name == "education")
+    assert [term.name for term in education.terms] == ["primary", "secondary", "university"]
+    np.testing.assert_allclose([term.center for term in education.terms], [0, 1, 2], atol=1e-6)
+    np.testing.assert_allclose([term.width for term in education.terms], 0.15, atol=1e-6)
+    assert "education is primary" in model.rules_.text()
+    simple, _ = model.simplify(table[0], 0.3)
+    assert {term.name for variable in simple.rules_.inputs[2:5] for term in variable.terms} <= {
+        *("primary", "secondary", "university"),
+        *("Ghent", "Graz", "Lyon", "Turin", "missing", "True", "False"),
+    }
 
 
 # Classes that count differently

@@ -6,7 +6,8 @@ import copy
 import math
 import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -58,8 +59,6 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     limits_: Numbers | None = None
     """(2, D): least and greatest value of each input of the rules in training; None in files of version 0.1"""
     _adam: Adam | None = None
-    _form: Literal["one_hot", "codes"] = "one_hot"
-    """How a fit hands categories to the network, see `Encoder`."""
 
     def __init__(
         self,
@@ -151,14 +150,14 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if not again:
             self._begin(rows, rng)
         train_rows, held_out = self._split(self._seen(rows), rng)
-        plan, loss, labels = self._plan(len(train_rows)), self._loss, self._labels
+        plan, loss, labels = self._plan_now(len(train_rows)), self._loss, self._labels
         with telling(on_look, verbose=bool(self.verbose)) as tell:
             last = 1
             if self._chooses(rows) and not again:
                 last += parts_and_times(len(train_rows))[1]
                 start = self.network_
                 plan = choose(
-                    start, train_rows, self._linear, loss, plan, labels=labels, rng=rng, on_look=tell
+                    start, train_rows, self._linear_solution, loss, plan, labels=labels, rng=rng, on_look=tell
                 )
             net = self.network_.float()
             history = train(
@@ -199,7 +198,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         net = self.network_
         adam = self._adam = self._adam or Adam(net)
         data = Tensors(net, self._seen(rows), labels=self._labels)
-        plan, net = self._plan(len(rows)), net.train()
+        plan, net = self._plan_now(len(rows)), net.train()
         batches = data.batches(plan.batch_size, rng)
         with threads_worth_it(net, plan.batch_size), warnings.catch_warnings():
             warnings.simplefilter("ignore", CapacityWarning)
@@ -229,7 +228,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         targets = self._check_targets(y[present], first=first)
         if first:
             names = column_names(self.n_features_in_, getattr(self, "feature_names_in_", None))
-            self.encoder_ = Encoder(decide(X, names, weight, keep_constant=few), self._form)
+            self.encoder_ = self._encoder(decide(X, names, weight, keep_constant=few))
         x = self.encoder_(X)
         if len(x):
             ends = np.stack([x.min(axis=0), x.max(axis=0)])
@@ -238,6 +237,11 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 ends = np.stack([np.minimum(low, ends[0]), np.maximum(high, ends[1])])
             self.limits_ = ends
         return Rows.of(x, targets, self._weights(targets, weight))
+
+    def _encoder(self, columns: tuple[Column, ...]) -> Encoder:
+        """Rules ask for numbers, and categories act in THEN parts; where there are no numbers, rules ask for those."""
+        kinds = {column.kind for column in columns} - {"constant"}
+        return Encoder(columns, "both" if kinds == {"category"} else "one_hot")
 
     def _weights(self, targets: Numbers, weight: Numbers) -> Numbers:
         """The rows' weights as they count, (N,)."""
@@ -280,6 +284,24 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             shrinkage=self.shrinkage,
             patience=int(self.patience),
         )
+
+    def _plan_now(self, rows: int) -> Plan:
+        """The plan for the columns there are."""
+        return replace(self._plan(rows), silent=self._silent())
+
+    def _silent(self) -> tuple[int, ...]:
+        """Inputs that THEN parts know nothing of: codes beside the one-hot columns of the same categories."""
+        return tuple(self.encoder_.crisp) if self.encoder_.form == "both" else ()
+
+    def _linear_solution(self, rows: Rows) -> tuple[Numbers, Numbers]:
+        """The linear solution of the inputs that THEN parts know, 0 for the others."""
+        silent = self._silent()
+        if not silent:
+            return self._linear(rows)
+        weight, bias = self._linear(Rows(np.delete(rows.x, silent, axis=1), rows.y, rows.weight))
+        whole = np.zeros((len(bias), rows.x.shape[1]))
+        whole[:, np.setdiff1d(np.arange(rows.x.shape[1]), silent)] = weight
+        return whole, bias
 
     def _settle(self, updates: int) -> None:
         """Double precision from here on, so that a row's output does not depend on the rows beside it."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ _TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 _DAY = np.timedelta64(1, "D")
 
 Kind = Literal["number", "category", "date", "constant"]
+Form = Literal["one_hot", "codes", "both"]
 
 
 @dataclass(frozen=True)
@@ -105,12 +107,23 @@ class Column:
         return of_word[numbers]  # the number of a missing value is -1: it takes the last
 
 
+class Input(NamedTuple):
+    """One column of numbers that is made of a column of the table."""
+
+    name: str
+    column: Column
+    role: Literal["number", "code", "hot"]
+
+
 @dataclass(frozen=True)
 class Encoder:
-    """How rows of a table become rows of numbers, in the form that a fit chose; constant columns stay out."""
+    """How rows of a table become rows of numbers, in the form that a fit chose; constant columns stay out.
+
+    A category is given one-hot, as its code, or as both, the code first.
+    """
 
     columns: tuple[Column, ...]
-    form: Literal["one_hot", "codes"] = "one_hot"
+    form: Form = "one_hot"
 
     def __post_init__(self) -> None:
         if not self.used:
@@ -118,7 +131,34 @@ class Encoder:
 
     def __call__(self, X: Any) -> Numbers:
         """X (N, D), a data frame or an array of numbers, in the form chosen."""
-        return self.one_hot(X) if self.form == "one_hot" else self.codes(X)
+        return self._stacked(X, self.form)
+
+    def one_hot(self, X: Any) -> Numbers:
+        """Rows of numbers, a category as one column of 0 and 1 per value; all 0 for one never seen."""
+        return self._stacked(X, "one_hot")
+
+    def codes(self, X: Any) -> Numbers:
+        """Rows of numbers, a category as its place among the values, from 0; -1 for one never seen."""
+        return self._stacked(X, "codes")
+
+    def _stacked(self, X: Any, form: Form) -> Numbers:
+        if isinstance(X, np.ndarray) and not self.has_words:
+            numbers: Numbers = X[:, [place for place, _ in self.used]]
+            if np.isfinite(numbers).all():
+                return numbers
+        parts: list[NDArray[Any]] = []
+        for place, column in self.used:
+            values = X[:, place] if isinstance(X, np.ndarray) else X.iloc[:, place]
+            if column.kind != "category":
+                parts.append(column.numbers(values)[:, None])
+                continue
+            codes = column.places(pd.Series(values))[:, None]
+            if form != "one_hot":
+                parts.append(codes)
+            if form != "codes":
+                parts.append(codes == np.arange(len(column.categories)))
+        stacked: Numbers = np.concatenate(parts, axis=1, dtype=np.float64)
+        return stacked
 
     @property
     def used(self) -> list[tuple[int, Column]]:
@@ -130,69 +170,49 @@ class Encoder:
         """Whether some column is not made of numbers."""
         return any(column.kind in ("category", "date") for column in self.columns)
 
-    def one_hot(self, X: Any) -> Numbers:
-        """Rows of numbers, a category as one column of 0 and 1 per value; all 0 for one never seen."""
-        return self._stacked(X, lambda column, places: places[:, None] == np.arange(len(column.categories)))
-
-    def codes(self, X: Any) -> Numbers:
-        """Rows of numbers, a category as its place among the values, from 0; -1 for one never seen."""
-        return self._stacked(X, lambda column, places: places[:, None])
-
-    def _stacked(self, X: Any, of_places: Callable[[Column, NDArray[np.int64]], NDArray[Any]]) -> Numbers:
-        if isinstance(X, np.ndarray) and not self.has_words:
-            numbers: Numbers = X[:, [place for place, _ in self.used]]
-            if np.isfinite(numbers).all():
-                return numbers
-        parts = []
-        for place, column in self.used:
-            values = X[:, place] if isinstance(X, np.ndarray) else X.iloc[:, place]
-            if column.kind == "category":
-                parts.append(of_places(column, column.places(pd.Series(values))))
-            else:
-                parts.append(column.numbers(values)[:, None])
-        stacked: Numbers = np.concatenate(parts, axis=1, dtype=np.float64)
-        return stacked
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        """The columns of numbers: 'age', 'admitted (days)', 'education', 'education = primary'."""
+        found = []
+        for _, column in self.used:
+            if column.kind != "category":
+                found.append(Input(column.title, column, "number"))
+                continue
+            if self.form != "one_hot":
+                found.append(Input(column.name, column, "code"))
+            if self.form != "codes":
+                found += [Input(f"{column.name} = {value}", column, "hot") for value in column.categories]
+        return tuple(found)
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns of numbers: 'age', 'admitted (days)', 'education = primary'."""
-        return [name for column in self._widths() for name in self._names_of(*column)]
-
-    @property
-    def is_category(self) -> NDArray[np.bool_]:
-        """Which of the columns of numbers say something of a category, (width,)."""
-        return np.array([column.kind == "category" for column, width in self._widths() for _ in range(width)])
-
-    @property
-    def crisp(self) -> dict[int, tuple[str, ...]]:
-        """The categories of the columns of codes, by their places among the columns of numbers."""
-        if self.form == "one_hot":
-            return {}
-        return {place: column.categories for place, (_, column) in enumerate(self.used) if column.categories}
-
-    @property
-    def groups(self) -> list[tuple[int, ...]]:
-        """Places among the columns of numbers of those that belong to one category, one-hot."""
-        found, place = [], 0
-        for column, width in self._widths():
-            if column.kind == "category" and self.form == "one_hot":
-                found.append(tuple(range(place, place + width)))
-            place += width
-        return found
+        """Names of the columns of numbers."""
+        return [given.name for given in self.inputs]
 
     @property
     def width(self) -> int:
         """How many columns of numbers there are."""
-        return sum(width for _, width in self._widths())
+        return len(self.inputs)
 
-    def _widths(self) -> Iterator[tuple[Column, int]]:
-        for _, column in self.used:
-            yield column, len(column.categories) if column.categories and self.form == "one_hot" else 1
+    def are(self, role: str) -> NDArray[np.bool_]:
+        """Which of the columns of numbers are a 'number', a 'code' or 'hot', (width,)."""
+        return np.array([given.role == role for given in self.inputs])
 
-    def _names_of(self, column: Column, width: int) -> list[str]:
-        if column.categories and self.form == "one_hot":
-            return [f"{column.name} = {value}" for value in column.categories]
-        return [column.title]
+    @property
+    def crisp(self) -> dict[int, tuple[str, ...]]:
+        """The categories of the columns of codes, by their places among the columns of numbers."""
+        return {
+            place: given.column.categories for place, given in enumerate(self.inputs) if given.role == "code"
+        }
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """Places among the columns of numbers of those that belong to one category, one-hot."""
+        found: dict[str, list[int]] = {}
+        for place, given in enumerate(self.inputs):
+            if given.role == "hot":
+                found.setdefault(given.column.name, []).append(place)
+        return [tuple(places) for places in found.values()]
 
 
 def column_names(count: int, given: Sequence[object] | None) -> list[str]:

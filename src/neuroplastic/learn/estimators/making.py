@@ -38,10 +38,11 @@ def first_network(
     """The network before training, of rows as it sees them.
 
     One-hot columns get the set "any" alone: rules do not ask for them, so that no two premises can contradict each
-    other, and a category acts through the THEN parts. Columns of codes get one crisp set per category, frozen.
+    other, and a category acts through the THEN parts. Columns of codes get one crisp set per category, frozen; beside
+    one-hot columns, THEN parts know nothing of them.
     """
     rules, outputs = int(estimator.rules), estimator._outputs()
-    unasked = encoder.is_category if encoder.form == "one_hot" else encoder.is_category & False
+    unasked = encoder.are("hot")
     asked = int((~unasked).sum())
     terms = (
         int(estimator.terms)
@@ -66,13 +67,13 @@ def first_network(
             neurogenesis=births(estimator, len(seen)),
         )
         place_first_sets(net, seen, min(terms, room), unasked, crisp)
-        place_first_rules(net, seen, seed, unasked)
+        place_first_rules(net, seen, seed, unasked, crisp)
         if crisp:
             net.freeze(
                 sets=[(column, term) for column, sets in crisp.items() for term in range(len(sets[0]))]
             )
         sharpen(net.eval(), seen, asked)
-    start_linear(net, *estimator._linear(seen))
+    start_linear(net, *estimator._linear_solution(seen))
     return net
 
 

@@ -88,23 +88,39 @@ def _first_centers(values: Numbers, weight: Numbers, levels: Numbers) -> Numbers
     return found
 
 
-def place_first_rules(net: NeuroFuzzyNetwork, rows: Rows, seed: int, unasked: NDArray[np.bool_]) -> None:
+def place_first_rules(
+    net: NeuroFuzzyNetwork, rows: Rows, seed: int, unasked: NDArray[np.bool_], crisp: Mapping[int, Sets]
+) -> None:
     """Let each rule choose the sets nearest to the middle of a cluster of rows; too few rows share clusters out.
 
-    Clusters of what rules ask for: two that differ by a category alone would be one rule twice.
+    Clusters of what rules ask for: two that differ by a category alone would be one rule twice. Where rules ask for
+    categories alone, clusters are found in their one-hot columns, and a rule asks for a cluster's most frequent ones.
     """
     clusters = KMeans(min(net.rules, len(rows)), n_init=1, random_state=seed)
-    asked = ~unasked if not unasked.all() else unasked
+    codes = np.isin(np.arange(rows.x.shape[1]), list(crisp))
+    by_mode = bool(unasked.any() and codes.any())
+    near = ~codes if by_mode else ~unasked
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct inputs than clusters
-        found = clusters.fit(rows.x[:, asked], sample_weight=rows.weight).cluster_centers_
-    middles = np.zeros((net.rules, rows.x.shape[1]))
-    middles[:, asked] = np.resize(found, (net.rules, int(asked.sum())))
+        clusters.fit(rows.x[:, near], sample_weight=rows.weight)
+    found = np.zeros((clusters.n_clusters, rows.x.shape[1]))
+    found[:, near] = clusters.cluster_centers_
+    for column in np.flatnonzero(codes) if by_mode else ():
+        for cluster in range(clusters.n_clusters):
+            found[cluster, column] = _mode(rows, int(column), clusters.labels_ == cluster)
+    middles = np.resize(found, (net.rules, rows.x.shape[1]))
     with torch.no_grad():
         away = net.centers.t().unsqueeze(2) - torch.from_numpy(middles.T).to(net.centers)
         nearness = torch.exp(-0.5 * away.square())
         nearness[net.antecedent.any_mask.t()] = 0
         net.logits.copy_(nearness + TIE_BREAK * torch.randn_like(nearness))
+
+
+def _mode(rows: Rows, column: int, some: NDArray[np.bool_]) -> float:
+    """The most frequent value of a column in some of the rows, or in all where there are none."""
+    some = some if some.any() else np.ones_like(some)
+    values, place = np.unique(rows.x[some, column], return_inverse=True)
+    return float(values[np.bincount(place, rows.weight[some]).argmax()])
 
 
 @torch.no_grad()

@@ -50,6 +50,7 @@ class Plan:
     stop: int | None = field(
         default=None, metadata={"help": "last update, where the cycle is not to be finished"}
     )
+    silent: tuple[int, ...] = field(default=(), metadata={"help": "inputs that THEN parts know nothing of"})
 
 
 @dataclass
@@ -135,9 +136,12 @@ def restrain(gradient: Tensor, weight: Tensor, plan: Plan, total: float) -> None
     """Add the gradient of `(ridge |mean W|^2 + shrinkage sum_u |W_u - mean W|^2) / (2 total)`.
 
     As a gradient, not as a part of the loss: that takes a third of the time, and small tables are all fixed cost.
+    Weights of silent inputs, which start at 0, stay there.
     """
     gradient.add_(weight, alpha=plan.shrinkage / total)
     gradient.add_(weight.mean(dim=0), alpha=(plan.ridge / len(weight) - plan.shrinkage) / total)
+    if plan.silent:
+        gradient[:, :, list(plan.silent)] = 0
 
 
 def step_size(plan: Plan, update: int) -> float:
