@@ -162,7 +162,7 @@ def add_import(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="MODULE",
-        help="import a module of your own first, which registers tasks or environments (repeatable)",
+        help="import a module of your own first, which registers tasks, learners or the like (repeatable)",
     )
 
 
