@@ -1,5 +1,6 @@
 """Networks with random parameters, and what the oracle says of them."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,9 @@ class Setup:
     alpha: float | str = 1.5
     layer_norm: bool = True
     certainty: str | None = None
+    gain: float = 1.0
+    power: float = 8.0
+    balance: float = 0.0
     consequent: object = "affine"
 
     def network(self, seed=0, dtype=torch.float64, neurogenesis=None, mask=None):
@@ -45,7 +49,13 @@ class Setup:
                 constraint=self.constraint,
             ),
             firing=npl.Firing(
-                reduce=self.reduce, alpha=self.alpha, layer_norm=self.layer_norm, certainty=self.certainty
+                reduce=self.reduce,
+                alpha=self.alpha,
+                layer_norm=self.layer_norm,
+                certainty=self.certainty,
+                gain=self.gain,
+                power=self.power,
+                balance=self.balance,
             ),
             consequent=self.consequent,
             neurogenesis=neurogenesis,
@@ -59,7 +69,7 @@ class Setup:
             net.centers[~net.term_mask] = 1e3  # what a missing term holds must not matter
         for name in ("logits", "kappa", "beta", "certainty", "weight", "bias", "projection"):
             fill(getattr(net, name, None), rng)
-        for name in ("output_centers", "conclusion_logits"):
+        for name in ("output_centers", "conclusion_logits", "log_gain"):
             fill(getattr(net, name, None), rng)
         return net
 
@@ -71,10 +81,15 @@ class Setup:
         theta = self.constraint if stochastic else 0.0
         allowed = reference.constrained_mask(log_mu, mask, theta)
         terms = reference.selected_terms(array(net.logits) + array(net.noise()), allowed)
-        log_firing = reference.log_firing(log_mu, terms, self.reduce)
+        log_firing = reference.log_firing(log_mu, terms, self.reduce, *self.compared(net))
         firing = self.normalised(net, log_firing)
         steps = {"terms": terms, "log_firing": log_firing, "firing": firing}
         return steps | {"output": self.decided(net, x, firing)}
+
+    def compared(self, net):
+        """Gain and power in force: in evaluation premises are compared by the minimum itself."""
+        gain = 1.0 if net.gain is None else float(net.gain.detach())
+        return gain, float(self.power) if net.training else math.inf
 
     def normalised(self, net, w):
         """Steps 4 to 6: layer norm, then certainty, then entmax."""

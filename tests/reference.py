@@ -84,32 +84,81 @@ def masked_softmax(logits, noise, mask, temperature):
     return phi
 
 
-def log_firing(log_mu, terms, reduce="sum"):
-    """Log-firing of each rule, Eq. 6 (sum) or Eq. 12 (mean) of the chosen log-memberships, as (B, U)."""
+def log_firing(log_mu, terms, reduce="sum", gain=1.0, power=math.inf):
+    """Log-firing of each rule of the chosen log-memberships, as (B, U): Eq. 6 (sum) or Eq. 12 (mean), or with a gain.
+
+    "scaled" is gain * sum / sqrt(D), "worst" minus gain times the p-norm of the distances m = -log mu: at an
+    infinite power the least log-membership.
+    """
     B, D, _ = log_mu.shape
     U = terms.shape[0]
     w = np.zeros((B, U))
     for b in range(B):
         for u in range(U):
-            total = math.fsum(log_mu[b, i, terms[u, i]] for i in range(D))
-            w[b, u] = total / D if reduce == "mean" else total
+            chosen = [log_mu[b, i, terms[u, i]] for i in range(D)]
+            if reduce == "worst":
+                w[b, u] = -gain * norm([-value for value in chosen], power)
+            else:
+                scale = {"sum": 1.0, "mean": 1.0 / D, "scaled": gain / math.sqrt(D)}[reduce]
+                w[b, u] = scale * math.fsum(chosen)
     return w
 
 
-def log_firing_gradients(
-    x, centers, widths, logits, noise, mask, upstream, estimator, temperature, reduce="sum"
-):
-    """Straight-through gradients (Eq. 10) of sum(upstream * log_firing) by logits, sets and inputs.
+def norm(distances, power):
+    """(sum m^p)^(1/p) of numbers that are not negative; the greatest where p is infinite."""
+    if power == math.inf:
+        return max(distances)
+    return math.fsum(m**power for m in distances) ** (1.0 / power)
 
-    The gradient by the one-hot entry I[i, j, u] is a_j = sum_b upstream[b, u] log mu[b, i, j]. STE hands a_j
-    to the logit unchanged; STGE sends it through the softmax: phi_j (a_j - sum_k phi_k a_k) / tau^2.
+
+def premise_slopes(log_mu, terms, reduce="sum", gain=1.0, power=math.inf):
+    """Derivative of log-firing by each chosen log-membership, (B, D, U): all alike but for "worst".
+
+    There it is gain * (m / n)^(p - 1) with the p-norm n, and 0 where n is 0; at an infinite power the first of the
+    greatest distances has all of it.
+    """
+    B, D, _ = log_mu.shape
+    U = terms.shape[0]
+    slopes = np.zeros((B, D, U))
+    for b in range(B):
+        for u in range(U):
+            m = [-log_mu[b, i, terms[u, i]] for i in range(D)]
+            n = norm(m, power)
+            for i in range(D):
+                if reduce != "worst":
+                    slopes[b, i, u] = {"sum": 1.0, "mean": 1.0 / D, "scaled": gain / math.sqrt(D)}[reduce]
+                elif power == math.inf:
+                    slopes[b, i, u] = gain if n > 0.0 and i == m.index(n) else 0.0
+                elif n > 0.0:
+                    slopes[b, i, u] = gain * (m[i] / n) ** (power - 1.0)
+    return slopes
+
+
+def log_firing_gradients(
+    x,
+    centers,
+    widths,
+    logits,
+    noise,
+    mask,
+    upstream,
+    estimator,
+    temperature,
+    reduce="sum",
+    gain=1.0,
+    power=math.inf,
+):
+    """Straight-through gradients (Eq. 10) of sum(upstream * log_firing) by logits, sets, inputs and log gain.
+
+    The gradient by the one-hot entry I[i, j, u] is a_j = sum_b upstream[b, u] slope[b, i, u] log mu[b, i, j]. STE hands
+    a_j to the logit unchanged; STGE sends it through the softmax: phi_j (a_j - sum_k phi_k a_k) / tau^2.
     """
     B, D = x.shape
     T, _, U = logits.shape
     log_mu = log_memberships(x, centers, widths)
     terms = selected_terms(logits + noise, mask)
     phi = masked_softmax(logits, noise, mask, temperature)
-    share = 1.0 / D if reduce == "mean" else 1.0
+    slopes = premise_slopes(log_mu, terms, reduce, gain, power)
     by_logits, by_x = np.zeros((T, D, U)), np.zeros((B, D))
     by_centers, by_widths = np.zeros((D, T)), np.zeros((D, T))
     for i in range(D):
@@ -117,7 +166,7 @@ def log_firing_gradients(
             a = np.zeros(T)
             for j in range(T):
                 if mask[i, j]:
-                    a[j] = share * math.fsum(upstream[b, u] * log_mu[b, i, j] for b in range(B))
+                    a[j] = math.fsum(upstream[b, u] * slopes[b, i, u] * log_mu[b, i, j] for b in range(B))
             expected = math.fsum(phi[j, i, u] * a[j] for j in range(T))
             for j in range(T):
                 through_softmax = phi[j, i, u] * (a[j] - expected) / temperature**2
@@ -125,11 +174,13 @@ def log_firing_gradients(
             chosen = terms[u, i]
             width = widths[i, chosen]
             for b in range(B):
-                g, distance = share * upstream[b, u], x[b, i] - centers[i, chosen]
+                g, distance = slopes[b, i, u] * upstream[b, u], x[b, i] - centers[i, chosen]
                 by_centers[i, chosen] += g * distance / width**2
                 by_widths[i, chosen] += g * distance**2 / width**3
                 by_x[b, i] -= g * distance / width**2
-    return {"logits": by_logits, "centers": by_centers, "widths": by_widths, "x": by_x}
+    by_log_gain = np.sum(upstream * log_firing(log_mu, terms, reduce, gain, power))
+    sets = {"logits": by_logits, "centers": by_centers, "widths": by_widths, "x": by_x}
+    return sets | ({"log_gain": by_log_gain} if reduce in ("scaled", "worst") else {})
 
 
 def layer_norm(w, kappa, beta, eps=1e-5):
@@ -186,6 +237,13 @@ def deformed_exponential(t, alpha):
         return math.exp(t)
     inner = (alpha - 1.0) * t
     return 0.0 if inner <= -1.0 else math.exp(math.log1p(inner) / (alpha - 1.0))
+
+
+def balance_penalty(firing):
+    """KL divergence of the mean firing f over the batch from the uniform one: sum_u f_u log(U f_u)."""
+    B, U = firing.shape
+    mean = [math.fsum(firing[b, u] for b in range(B)) / B for u in range(U)]
+    return math.fsum(f * math.log(U * f) for f in mean if f > 0.0)
 
 
 def affine_decisions(x, weight, bias):

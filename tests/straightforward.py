@@ -3,6 +3,8 @@
 It is what one would write from the paper without thinking of speed, and the reference for gradients.
 """
 
+import math
+
 import torch
 import torch.nn.functional as F
 
@@ -33,12 +35,17 @@ def constrained_mask(x, centers, widths, mask, theta):
     return mask & (cardinality >= threshold)
 
 
-def log_firing(x, centers, widths, logits, noise, mask, estimator, temperature, reduce="sum"):
-    """Eqs. 6 and 12 as one product of dense log-memberships with one-hot premises."""
+def log_firing(
+    x, centers, widths, logits, noise, mask, estimator, temperature, reduce="sum", gain=1.0, power=math.inf
+):
+    """Eqs. 6 and 12, and the forms with a gain, of dense log-memberships times one-hot premises."""
     premises = straight_through(logits, noise, mask, estimator, temperature)
     log_mu = log_memberships(x, centers, widths).masked_fill(~mask, 0.0)
-    w = torch.einsum("bdt,tdu->bu", log_mu, premises)
-    return w / x.shape[1] if reduce == "mean" else w
+    chosen = torch.einsum("bdt,tdu->bdu", log_mu, premises)
+    if reduce == "worst":
+        return -gain * torch.linalg.vector_norm(chosen, ord=power, dim=1)
+    scale = {"sum": 1.0, "mean": 1.0 / x.shape[1], "scaled": gain / x.shape[1] ** 0.5}[reduce]
+    return chosen.sum(1) * scale
 
 
 def layer_norm(w, kappa, beta, eps=1e-5):

@@ -56,6 +56,23 @@ def test_log_firing_adds_or_averages_the_chosen_log_memberships():
     assert reference.log_firing(log_mu, terms, "mean").tolist() == [[-3.0, -2.5]]
 
 
+def test_the_worst_premise_is_a_minimum_and_softer_with_a_smaller_power():
+    log_mu = np.array([[[-3.0], [-4.0]]])
+    terms = np.array([[0, 0]])
+    for power, expected in ((math.inf, -8.0), (2.0, -10.0), (1.0, -14.0)):
+        assert reference.log_firing(log_mu, terms, "worst", 2.0, power)[0, 0] == pytest.approx(
+            expected, rel=1e-14
+        )
+    scaled = reference.log_firing(log_mu, terms, "scaled", 2.0)[0, 0]
+    assert scaled == pytest.approx(-14.0 / math.sqrt(2.0), rel=1e-14)
+
+
+def test_balance_is_nothing_where_rules_share_the_work_and_log_of_their_number_where_one_does_it():
+    shared, alone = np.eye(3), np.array([[0.0, 1.0, 0.0]] * 3)
+    assert reference.balance_penalty(shared) == pytest.approx(0.0, abs=1e-15)
+    assert reference.balance_penalty(alone) == pytest.approx(math.log(3.0), rel=1e-15)
+
+
 def test_layer_norm_of_two_rules_is_plus_and_minus_one_before_the_affine_map():
     normed = reference.layer_norm(
         np.array([[-4.0, -2.0]]), np.array([2.0, 3.0]), np.array([0.5, 0.0]), eps=0.0
@@ -130,22 +147,30 @@ def test_consequents_of_one_rule_by_hand():
 
 
 @pytest.mark.parametrize("estimator", ["ste", "stge"])
-@pytest.mark.parametrize("reduce", ["sum", "mean"])
-def test_oracle_and_straightforward_version_agree_in_value_and_gradient(estimator, reduce):
+@pytest.mark.parametrize("reduce", ["sum", "mean", "scaled", "worst"])
+@pytest.mark.parametrize("power", [2.5, math.inf])
+def test_oracle_and_straightforward_version_agree_in_value_and_gradient(estimator, reduce, power):
     case = random_case(2)
     if estimator == "ste":
         case["noise"] = np.zeros_like(case["noise"])
     tensors = {name: torch.tensor(value) for name, value in case.items()}
     leaves = {name: tensors[name].requires_grad_() for name in ("logits", "centers", "widths", "x")}
-    w = straightforward.log_firing(**tensors, estimator=estimator, temperature=0.7, reduce=reduce)
+    leaves["log_gain"] = torch.tensor(0.4, dtype=torch.float64, requires_grad=True)
+    form = {"reduce": reduce, "power": power}
+    w = straightforward.log_firing(
+        **tensors, estimator=estimator, temperature=0.7, gain=leaves["log_gain"].exp(), **form
+    )
+    if reduce in ("sum", "mean"):
+        del leaves["log_gain"]
+    form["gain"] = math.exp(0.4)
     upstream = np.random.default_rng(3).normal(size=tuple(w.shape))
     grads = torch.autograd.grad((w * torch.tensor(upstream)).sum(), list(leaves.values()))
 
     log_mu = reference.log_memberships(case["x"], case["centers"], case["widths"])
     terms = reference.selected_terms(case["logits"] + case["noise"], case["mask"])
-    np.testing.assert_allclose(w.detach().numpy(), reference.log_firing(log_mu, terms, reduce), rtol=1e-12)
+    np.testing.assert_allclose(w.detach().numpy(), reference.log_firing(log_mu, terms, **form), rtol=1e-12)
     expected = reference.log_firing_gradients(
-        **case, upstream=upstream, estimator=estimator, temperature=0.7, reduce=reduce
+        **case, upstream=upstream, estimator=estimator, temperature=0.7, **form
     )
     for name, grad in zip(leaves, grads, strict=True):
         np.testing.assert_allclose(grad.numpy(), expected[name], rtol=1e-10, atol=1e-12, err_msg=name)

@@ -50,6 +50,7 @@ MODELS = {
     "not growing": lambda: network(neurogenesis=None),
     "nothing varies": lambda: network(estimator="ste", neurogenesis=None),
     "constraint": lambda: network(constraint=40.0),
+    "worst premise and balance": lambda: network(firing=npl.Firing(reduce="worst", balance=0.1)),
     "mamdani": lambda: network(consequent=npl.Mamdani(defuzzifier="area")),
     "hierarchy": hierarchy,
     "dropout before and after": lambda: nn.Sequential(

@@ -14,9 +14,12 @@ pytestmark = [
 ]
 
 
-def test_compiled_network_trains_like_the_plain_one():
+@pytest.mark.parametrize("firing", [npl.Firing(), npl.Firing(reduce="worst", balance=0.1)], ids=str)
+def test_compiled_network_trains_like_the_plain_one(firing):
     torch.manual_seed(0)
-    net = npl.NeuroFuzzyNetwork(6, 2, 10, neurogenesis=npl.Neurogenesis(delay=2), dtype=torch.float64)
+    net = npl.NeuroFuzzyNetwork(
+        6, 2, 10, firing=firing, neurogenesis=npl.Neurogenesis(delay=2), dtype=torch.float64
+    )
     twin = copy.deepcopy(net)
     compiled = torch.compile(net, backend="aot_eager")
     for step in range(5):

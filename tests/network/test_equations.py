@@ -24,7 +24,7 @@ def assert_equal(actual, expected):
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("estimator", ["ste", "stge"])
-@pytest.mark.parametrize("reduce", ["sum", "mean"])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "scaled", "worst"])
 @pytest.mark.parametrize(
     ("B", "D", "U", "terms", "max_terms"),
     [(5, 4, 6, 3, 4), (1, 1, 1, 1, 1), (66, 9, 13, 2, 8), (7, 33, 32, 5, 5), (3, 5, 40, 20, 40)],

@@ -41,7 +41,7 @@ def check(setup, method, names, B=2):
 
 
 @pytest.mark.parametrize("estimator", ["ste", "stge"])
-@pytest.mark.parametrize("reduce", ["sum", "mean"])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "scaled", "worst"])
 def test_log_firing_is_smooth_in_inputs_centres_and_widths(estimator, reduce):
     check(Setup(estimator=estimator, reduce=reduce), "log_firing", ["centers", "widths"])
 
@@ -54,6 +54,11 @@ def test_normalisers_are_smooth_in_inputs_and_layer_norm(alpha):
 @pytest.mark.parametrize("layer_norm", [True, False])
 def test_learnable_alpha_has_the_right_derivative(layer_norm):
     check(Setup(alpha="learn", layer_norm=layer_norm), "firing", ["alpha"])
+
+
+@pytest.mark.parametrize("reduce", ["scaled", "worst"])
+def test_the_gain_has_the_right_derivative(reduce):
+    check(Setup(reduce=reduce, layer_norm=False, alpha=1.0), "firing", ["gain"])
 
 
 @pytest.mark.parametrize("form", ["log", "tanh"])

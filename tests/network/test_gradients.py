@@ -42,7 +42,8 @@ def straightforward_log_firing(setup, net, x, widths):
             x.detach(), net.centers.detach(), widths.detach(), mask, theta
         )
     selection = net.noise().detach(), mask, setup.estimator, setup.temperature, setup.reduce
-    return straightforward.log_firing(x, net.centers, widths, net.logits, *selection)
+    compared = 1.0 if net.gain is None else net.gain, setup.compared(net)[1]
+    return straightforward.log_firing(x, net.centers, widths, net.logits, *selection, *compared)
 
 
 def straightforward_firing(setup, net, x):
@@ -56,8 +57,8 @@ def straightforward_firing(setup, net, x):
 
 
 def leaves_of(net, x):
-    """What the issue names: logits, centres, widths (by the parameter behind them) and inputs."""
-    return {
+    """Logits, centres, widths (by the parameter behind them), inputs, and the gain where there is one."""
+    return ({} if net.log_gain is None else {"log_gain": net.log_gain}) | {
         "logits": net.logits,
         "centers": net.centers,
         "widths": parameter_behind(net, net.widths)[1],
@@ -80,7 +81,7 @@ def compare(actual, expected, leaves, seed=8):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("estimator", ["ste", "stge"])
-@pytest.mark.parametrize("reduce", ["sum", "mean"])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "scaled", "worst"])
 @pytest.mark.parametrize("masked", [True, False])
 def test_log_firing_gradients_equal_autograd(shape, estimator, reduce, masked):
     B, D, U, terms, max_terms = shape
@@ -91,8 +92,9 @@ def test_log_firing_gradients_equal_autograd(shape, estimator, reduce, masked):
 
 
 @pytest.mark.parametrize("estimator", ["ste", "stge"])
-def test_evaluation_mode_gradients_equal_autograd_without_noise(estimator):
-    setup = Setup(D=6, U=11, estimator=estimator)
+@pytest.mark.parametrize("reduce", ["sum", "worst"])
+def test_evaluation_mode_gradients_equal_autograd_without_noise(estimator, reduce):
+    setup = Setup(D=6, U=11, estimator=estimator, reduce=reduce)
     net, x = built(setup, 4, training=False)
     compare(net.log_firing(x), straightforward_log_firing(setup, net, x, net.widths), leaves_of(net, x))
 

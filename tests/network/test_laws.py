@@ -27,7 +27,7 @@ def setups(draw, rules=few_rules):
         terms=draw(st.integers(1, 3)),
         max_terms=draw(st.integers(3, 6)),
         estimator=draw(st.sampled_from(["ste", "stge"])),
-        reduce=draw(st.sampled_from(["sum", "mean"])),
+        reduce=draw(st.sampled_from(["sum", "mean", "scaled", "worst"])),
         alpha=draw(st.sampled_from([1.0, 1.25, 1.5, 2.0, "learn"])),
         layer_norm=draw(st.booleans()),
         certainty=draw(st.sampled_from([None, "log", "tanh"])),
@@ -143,9 +143,11 @@ def test_moving_inputs_and_centres_together_changes_no_firing(setup, seed, shift
 
 @law
 @given(setup=setups(), seed=seeds)
-def test_the_mean_is_the_sum_divided_by_the_number_of_attributes(setup, seed):
+def test_mean_and_scaled_are_the_sum_divided_by_the_number_of_attributes_and_its_root(setup, seed):
     x = inputs(seed, 4, setup.D)
-    summed, meant = (
-        Setup(**{**vars(setup), "reduce": reduce}).network(seed=seed).eval() for reduce in ("sum", "mean")
+    summed, meant, scaled = (
+        Setup(**{**vars(setup), "reduce": reduce}).network(seed=seed).eval()
+        for reduce in ("sum", "mean", "scaled")
     )
     assert_same(meant.log_firing(x), summed.log_firing(x) / setup.D)
+    assert_same(scaled.log_firing(x), summed.log_firing(x) * scaled.gain / setup.D**0.5)

@@ -13,7 +13,7 @@ CONSEQUENTS = ["affine", "constant", npl.LowRank(rank=3), npl.Mamdani(terms=4)]
 
 @pytest.mark.parametrize("consequent", CONSEQUENTS, ids=str)
 def test_parameters_are_counted_before_they_are_made(consequent):
-    firing = npl.Firing(alpha="learn", certainty="log")
+    firing = npl.Firing(alpha="learn", certainty="log", reduce="scaled")
     net = npl.NeuroFuzzyNetwork(5, 3, 7, max_terms=6, consequent=consequent, firing=firing)
     assert sum(parameter.numel() for parameter in net.parameters()) == parameters_of(5, 3, 7, 6, consequent)
 

@@ -24,7 +24,11 @@ CONSEQUENTS = (
 
 OPTIONS = tuple(
     itertools.product(
-        CONSEQUENTS, (None, "log", "tanh"), (True, False), ("sum", "mean"), (1.0, 1.5, 2.0, 1.3, "learn")
+        CONSEQUENTS,
+        (None, "log", "tanh"),
+        (True, False),
+        ("sum", "mean", "scaled", "worst"),
+        (1.0, 1.5, 2.0, 1.3, "learn"),
     )
 )
 

@@ -26,7 +26,7 @@ def setups(draw):
         D=draw(st.integers(1, 6)),
         outputs=draw(st.integers(1, 4)),
         U=draw(st.integers(1, 12)),
-        reduce=draw(st.sampled_from(["sum", "mean"])),
+        reduce=draw(st.sampled_from(["sum", "mean", "scaled", "worst"])),
         alpha=draw(st.sampled_from([1.0, 1.25, 1.5, 2.0, "learn"])),
         layer_norm=draw(st.booleans()),
         certainty=draw(st.sampled_from([None, "log", "tanh"])),

@@ -15,13 +15,19 @@ SETUPS = {
     "layer norm and certainty": Setup(U=7, certainty="log", alpha=1.0),
     "layer norm and tanh": Setup(U=5, certainty="tanh", reduce="mean"),
     "two rules": Setup(U=2, certainty="log"),
+    "scaled": Setup(layer_norm=False, U=6, reduce="scaled"),
+    "worst": Setup(layer_norm=False, U=6, reduce="worst"),
+    "worst and certainty": Setup(layer_norm=False, U=6, reduce="worst", certainty="log"),
 }
 REACH = 30.0  # steps to either side that the scan looks at
 POINTS = 6001
 
 
 def scanned(explanation, case, rule):
-    """For each attribute and direction, the steps to the first point of a grid at which `rule` is the strongest."""
+    """Steps to the first point of a grid along an attribute at which `rule` is the strongest, or ties with it.
+
+    Rules that are compared by one and the same worst premise tie over whole stretches.
+    """
     scoring = explanation.scoring
     steps = np.linspace(0, REACH, POINTS)[1:]
     best = np.inf
@@ -29,7 +35,8 @@ def scanned(explanation, case, rule):
         for sign in (1, -1):
             x = np.repeat(case.x[None], len(steps), axis=0)
             x[:, attribute] += sign * steps * scoring.unit[attribute]
-            strongest = scoring.scores(scoring.log_firing(x)).argmax(axis=1) == rule
+            scores = scoring.scores(scoring.log_firing(x))
+            strongest = scores[:, rule] >= scores.max(axis=1) - 1e-12 * np.abs(scores).max(axis=1)
             if strongest.any():
                 best = min(best, steps[strongest.argmax()])
     return best
@@ -110,6 +117,13 @@ def test_a_rule_that_is_dominated_everywhere_has_no_single_change():
     assert case.strongest == 0
     assert case.change is None
     assert "no change of a single attribute" in str(case)
+
+
+def test_worst_premises_that_are_normalised_are_not_searched_and_the_text_says_so():
+    case = npl.explain(Setup(U=5, reduce="worst").network(1).eval(), np.zeros((1, 4)))[0]
+    with pytest.raises(npl.ConfigError, match="layer_norm=False"):
+        _ = case.change
+    assert "is not searched for" in str(case)
 
 
 def test_a_change_is_measured_in_widths_so_that_units_do_not_matter():

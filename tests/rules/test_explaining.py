@@ -20,8 +20,14 @@ CONSEQUENTS = (
     npl.Mamdani(4, "area"),
 )
 OPTIONS = tuple(
-    product(("sum", "mean"), (1.0, 1.3, 1.5, 2.0, "learn"), (False, True), (None, "log", "tanh"), CONSEQUENTS)
-)
+    product(
+        ("sum", "mean", "scaled", "worst"),
+        (1.0, 1.3, 1.5, 2.0, "learn"),
+        (False, True),
+        (None, "log", "tanh"),
+        CONSEQUENTS,
+    )
+)[::2]
 ROWS = 34
 
 

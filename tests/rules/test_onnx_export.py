@@ -41,7 +41,7 @@ def check(net, path, dtype=torch.float32, spread=2.0, tolerance=1e-5):
 
 @pytest.mark.parametrize("layer_norm", [False, True])
 @pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0, 1.25, 1.001, "learn"])
-@pytest.mark.parametrize("reduce", ["sum", "mean"])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "scaled", "worst"])
 def test_every_way_of_firing_equals_torch(reduce, alpha, layer_norm, tmp_path):
     every = 11 if alpha in (1.25, 1.001, "learn") else 5  # of the pairs; a bisection makes a large graph
     pairs = list(enumerate(itertools.product((None, "log", "tanh"), CONSEQUENTS)))

@@ -17,6 +17,8 @@ SETUPS = {
     "mean and certainty": Setup(reduce="mean", alpha=2.0, layer_norm=False, certainty="log"),
     "layer norm and certainty": Setup(certainty="log"),
     "tanh": Setup(certainty="tanh", consequent="constant"),
+    "scaled": Setup(reduce="scaled", alpha=1.0, layer_norm=False),
+    "worst": Setup(reduce="worst", alpha=1.0, layer_norm=False, consequent="constant"),
     "learned alpha": Setup(alpha="learn", consequent="constant"),
     "low rank": Setup(consequent=npl.LowRank(2)),
     "mamdani height": Setup(consequent=npl.Mamdani(3)),

@@ -106,7 +106,7 @@ def rule_bases(draw):
     else:
         consequents = Linear(numbers(U, outs, D if draw(st.booleans()) else 0), numbers(U, outs))
     firing = npl.Firing(
-        reduce=draw(st.sampled_from(["sum", "mean"])),
+        reduce=draw(st.sampled_from(["sum", "mean", "scaled", "worst"])),
         alpha=draw(st.floats(1, 2)),
         layer_norm=draw(st.booleans()),
         certainty=draw(st.sampled_from([None, "log", "tanh"])),

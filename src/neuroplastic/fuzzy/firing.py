@@ -1,7 +1,8 @@
-"""From log-firing to firing levels: mean or sum, layer normalisation, certainty, alpha-entmax (steps 3 to 6)."""
+"""From log-firing to firing levels: how premises are put together, layer norm, certainty, alpha-entmax, balance."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,11 +11,14 @@ from entmax import entmax_bisect
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..errors import ConfigError, choose
+from ..errors import ConfigError, choose, within
 from .backends import backend_for
 from .precision import wide
 from .sparse_rows import sparsemax
 
+REDUCE = ("sum", "mean", "scaled", "worst")
+# A gain lies between the inverse of this and this: log-firings of the farthest inputs stay finite in single precision.
+MOST_GAIN = 1e8
 LAYER_NORM_EPS = 1e-5
 # Closer to 1 than this, entmax differs from softmax by less than bisection can tell.
 NEAR_SOFTMAX = 1e-8
@@ -24,7 +28,12 @@ NEAR_SOFTMAX = 1e-8
 class Firing:
     """How firing levels are made of log-firings; with alpha 1 and no layer norm by Eq. 5, which is a softmax."""
 
-    reduce: str = field(default="sum", metadata={"help": "'sum' (Eq. 6) or 'mean' (Eq. 12) over attributes"})
+    reduce: str = field(
+        default="sum",
+        metadata={
+            "help": "'sum' (Eq. 6), 'mean' (Eq. 12), 'scaled' (g * sum / sqrt(D)) or 'worst' (g * min) of premises"
+        },
+    )
     alpha: float | str = field(
         default=1.5, metadata={"help": "entmax: 1 is softmax, 2 sparsemax, between them sparse; or 'learn'"}
     )
@@ -35,23 +44,56 @@ class Firing:
         default=None,
         metadata={"help": "a learned factor per rule: 'log' (adds its log), 'tanh' (multiplies) or None"},
     )
+    gain: float = field(
+        default=1.0,
+        metadata={"help": "where g, the gain of 'scaled' and 'worst', begins; it learns, one for all rules"},
+    )
+    power: float | str = field(
+        default=8.0,
+        metadata={"help": "of 'worst' in training, a soft minimum: from 1 (the sum) to inf (the minimum)"},
+    )
+    balance: float = field(
+        default=0.0,
+        metadata={"help": "price of rules that fire unevenly in training: times KL(mean firing || uniform)"},
+    )
 
     def __post_init__(self) -> None:
-        choose("firing.reduce", self.reduce, ("sum", "mean"))
+        choose("firing.reduce", self.reduce, REDUCE)
         if self.certainty is not None:
             choose("firing.certainty", self.certainty, ("log", "tanh"))
         if isinstance(self.alpha, str):
             choose("firing.alpha", self.alpha, ("learn",))
         elif isinstance(self.alpha, bool) or not 1 <= self.alpha <= 2:
             raise ConfigError(f"firing.alpha must lie in [1, 2] or be 'learn', got {self.alpha!r}")
+        within("firing.gain", self.gain, 1 / MOST_GAIN, MOST_GAIN)
+        within("firing.balance", self.balance, 0)
+        if self.power in ("inf", math.inf):
+            object.__setattr__(self, "power", "inf")  # JSON has no infinity, but text
+        elif isinstance(self.power, (bool, str)) or not self.power >= 1:
+            raise ConfigError(f"firing.power must be a number of at least 1 or 'inf', got {self.power!r}")
+
+    @property
+    def has_gain(self) -> bool:
+        """Whether log-firings are multiplied with a gain, which networks learn."""
+        return self.reduce in ("scaled", "worst")
+
+    def norm(self, *, training: bool) -> float | None:
+        """The power of the norm that premises are compared by (see `fuzzy.worst`); None where they are summed."""
+        if self.reduce != "worst":
+            return None
+        return float(self.power) if training else math.inf
 
 
 class RuleWeights(NamedTuple):
-    """Gain and shift of the layer norm, and certainty, of each rule, (U,); without them 1, 0 and none."""
+    """Gain and shift of the layer norm, and certainty, of each rule, (U,); without them 1, 0 and none.
+
+    `scale` is the gain of 'scaled' and 'worst', one number for all rules; without it `Firing.gain`.
+    """
 
     gain: Tensor | None = None
     shift: Tensor | None = None
     certainty: Tensor | None = None
+    scale: Tensor | None = None
 
 
 def firing_levels(
@@ -59,17 +101,17 @@ def firing_levels(
 ) -> Tensor:
     """Firing levels (B, U), rows of which sum to 1 (Eq. 5), of log-firings that are sums over the attributes (Eq. 6).
 
-    The mean instead (Eq. 12), layer norm (Eqs. 13-15), certainty and alpha-entmax (Eq. 7), as `firing` says; `alpha`
-    is its own or the learned one.
+    The mean instead (Eq. 12), a gain, layer norm (Eqs. 13-15), certainty and alpha-entmax (Eq. 7), as `firing` says;
+    `alpha` is its own or the learned one.
     """
     levels = scores(sums, attributes, firing, weights)
     return entmax(levels, alpha.to(levels.dtype) if isinstance(alpha, Tensor) else alpha)
 
 
 def scores(sums: Tensor, attributes: int, firing: Firing, weights: RuleWeights) -> Tensor:
-    """What entmax gets, (B, U): log-firings after mean, layer norm and certainty. The highest fires strongest."""
-    w = reduced(sums, attributes, firing)
-    gain, shift, certainty = (None if own is None else own.to(w.dtype) for own in weights)
+    """What entmax gets, (B, U): log-firings after mean or gain, layer norm, certainty. The highest fires strongest."""
+    gain, shift, certainty, scale = (None if own is None else own.to(sums.dtype) for own in weights)
+    w = reduced(sums, attributes, firing, scale)
     if firing.layer_norm:
         w = layer_norm(w, gain, shift)
     if firing.certainty is not None and certainty is not None:
@@ -77,9 +119,24 @@ def scores(sums: Tensor, attributes: int, firing: Firing, weights: RuleWeights) 
     return w
 
 
-def reduced(sums: Tensor, attributes: int, firing: Firing) -> Tensor:
-    """Log-firing as `firing` has it: the sum over the attributes (Eq. 6), or their mean (Eq. 12)."""
-    return sums / attributes if firing.reduce == "mean" else sums
+def gain_from_log(log_gain: Tensor) -> Tensor:
+    """The gain of 'scaled' and 'worst' as networks store it: `exp(log_gain)`, never 0 and never beyond all bounds."""
+    limit = math.log(MOST_GAIN)
+    return log_gain.clamp(-limit, limit).exp()
+
+
+def reduced(sums: Tensor, attributes: int, firing: Firing, scale: Tensor | None = None) -> Tensor:
+    """Log-firing as `firing` has it: the sum over the attributes (Eq. 6), their mean (Eq. 12), or `g sum / sqrt(D)`.
+
+    Of 'worst', what is given is the worst premise's log-membership instead of a sum, and becomes `g` times that. The
+    gain g is `scale`, by default that of `firing`.
+    """
+    if firing.reduce == "mean":
+        return sums / attributes
+    if not firing.has_gain:
+        return sums
+    gain = firing.gain if scale is None else scale
+    return sums * (gain / attributes**0.5 if firing.reduce == "scaled" else gain)
 
 
 def layer_norm(log_firing: Tensor, kappa: Tensor | None, beta: Tensor | None) -> Tensor:

@@ -15,6 +15,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .backends import Chosen, backend_for
+from .membership import origin_of
+from .worst import settled_worst, worst_log_firing
 
 __all__ = ["Chosen", "choose_terms", "log_firing", "settled_log_firing"]
 
@@ -27,13 +29,10 @@ def choose_terms(
     return backend_for(logits, len(logits)).select(logits, noise, mask, centers, precisions)
 
 
-def _origin(centers: Tensor, mask: Tensor) -> Tensor:
-    """Mean of the existing centres of each attribute, (D,): measured from here, products lose few digits."""
-    return centers.where(mask, 0).sum(dim=1) / mask.to(centers.dtype).sum(dim=1).clamp_min(1)
-
-
-def settled_log_firing(x: Tensor, chosen: Chosen) -> Tensor:
-    """`w[b,u] = -sum_d S (x - C)**2` (Eq. 6) for a choice that is settled, (B, U)."""
+def settled_log_firing(x: Tensor, chosen: Chosen, power: float | None = None) -> Tensor:
+    """`w[b,u] = -sum_d S (x - C)**2` (Eq. 6) for a choice that is settled, (B, U); with a `power`, see `log_firing`."""
+    if power is not None:
+        return settled_worst(x, chosen, power)
     return backend_for(x).distance(x, chosen.center, chosen.precision)
 
 
@@ -60,7 +59,7 @@ class _LogFiring(torch.autograd.Function):
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, centers, precisions, logits, noise, mask, *selected = ctx.saved_tensors
-        chosen, origin = Chosen(*selected), _origin(centers, mask)
+        chosen, origin = Chosen(*selected), origin_of(centers, mask)
         shifted = x - origin
         grad_x = grad_centers = grad_precisions = grad_logits = None
         if ctx.needs_input_grad[0]:
@@ -92,11 +91,15 @@ def log_firing(
     chosen: Chosen,
     *,
     rate: float,
+    power: float | None = None,
 ) -> Tensor:
     """Log-firing of each rule, the logarithm of the product in Eq. 3, as the sum over attributes (Eq. 6), (B, U).
 
     `chosen` is what `choose_terms` gave for the same arguments; `rate` is `1 / tau**2` for STGE and 0 for STE.
-    A later birth fills a slot that `mask` leaves out, so a graph built here stays valid.
+    A later birth fills a slot that `mask` leaves out, so a graph built here stays valid. With a `power` premises are
+    not summed: the log-firing is the worst one's, as `worst_log_firing` has it.
     """
+    if power is not None:
+        return worst_log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=rate, power=power)
     result: Tensor = _LogFiring.apply(x, centers, precisions, logits, noise, mask, chosen, rate)  # type: ignore[no-untyped-call]
     return result

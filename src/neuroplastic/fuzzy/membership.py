@@ -12,6 +12,8 @@ from torch.nn import functional as F
 
 # Widths are positive by construction: stored raw, read as floor + softplus(raw).
 WIDTH_FLOOR = 1e-4
+# A set this wide asks nothing of any input that is met.
+WIDE_ENOUGH = 1e12
 
 
 def widths_from_raw(raw: Tensor) -> Tensor:
@@ -32,12 +34,17 @@ def any_width(dtype: torch.dtype) -> float:
 
 def asks_nothing(widths: Tensor) -> Tensor:
     """Which sets are so wide that they stand for "any"; far below `any_width`, for weight decay wears it down."""
-    return widths >= min(1e12, any_width(widths.dtype) / 2)
+    return widths >= min(WIDE_ENOUGH, any_width(widths.dtype) / 2)
 
 
 def precisions_from_widths(widths: Tensor) -> Tensor:
     """`1 / (2 sigma**2)`, the factor of the squared distance in the log-membership."""
     return 0.5 / widths.square()
+
+
+def origin_of(centers: Tensor, mask: Tensor) -> Tensor:
+    """Mean of the existing centres of each attribute, (D,): measured from here, products lose few digits."""
+    return centers.where(mask, 0).sum(dim=1) / mask.to(centers.dtype).sum(dim=1).clamp_min(1)
 
 
 def input_limit(dtype: torch.dtype) -> float:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import ConfigError, InputError
+from ..fuzzy.firing import Firing
 from ..fuzzy.log_firing import Chosen, choose_terms, log_firing, settled_log_firing
 from ..fuzzy.membership import (
     any_width,
@@ -54,12 +55,13 @@ class Antecedent(nn.Module):
         selection: Selection,
         neurogenesis: Neurogenesis | None,
         input_range: Range,
+        firing: Firing,
         device: torch.device | str | None,
         dtype: torch.dtype | None,
     ) -> None:
         super().__init__()
         self.rules, self.max_terms = rules, max_terms
-        self.selection, self.neurogenesis = selection, neurogenesis
+        self.selection, self.neurogenesis, self.firing = selection, neurogenesis, firing
         like = torch.empty(0, device=device, dtype=dtype)
         # Xavier normal, for a layer with the attributes coming in and the rules going out.
         self.logit_deviation = (2 / (attributes + rules)) ** 0.5
@@ -152,14 +154,16 @@ class Antecedent(nn.Module):
     def log_firing(self, x: Tensor, begun: Pass | None = None) -> Tensor:
         """Log-firing of the rules (Eq. 6) in the pass that `begin` gave, by default one that changes nothing.
 
-        Only a pass that was given pays the price of its premises.
+        Where rules are compared by their worst premise, its log-membership instead: soft in training mode. Only a pass
+        that was given pays the price of its premises.
         """
         price = self.selection.price if begun is not None and len(x) else 0.0
         if begun is None:
             begun = self.begin(x, counts=False)
         x = bounded(x, self)
+        power = self.firing.norm(training=self.training)
         if not self.training and not torch.is_grad_enabled():
-            return settled_log_firing(x, self._settled(len(x)))
+            return settled_log_firing(x, self._settled(len(x)), power)
         centers, precisions, logits = self._tables()
         if begun is not None:
             mask, noise = begun.mask, self.noise(begun.draw)
@@ -174,7 +178,8 @@ class Antecedent(nn.Module):
         else:
             mask, noise, chosen = self.term_mask, None, self._settled(len(x))
         self.settled.doubt()  # an optimizer may follow, and fused ones are not counted
-        return log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=self.selection.rate)
+        rate = self.selection.rate
+        return log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=rate, power=power)
 
     def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
         """Centres, precisions and logits in the precision that is computed in."""

@@ -73,6 +73,8 @@ class Frozen(nn.Module):
         # The constraint of Appendix A takes rare sets out of a batch, but not those that frozen rules use, (D, T).
         spared = self._decide("antecedent.logits", net.term_mask.t().unsqueeze(-1), net.term_mask)
         self.register_buffer("spared", spared, persistent=False)
+        if "log_gain" in parameters and len(rules) == net.rules:  # while one rule learns, it needs its gain
+            self._keep("log_gain", parameters["log_gain"], None, [0])
         if "consequent.projection" in parameters and rules:
             projection = parameters["consequent.projection"]
             self._keep("consequent.projection", projection, None, list(range(projection.numel())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -12,7 +13,8 @@ from torch.func import functional_call
 
 from .. import catalog
 from ..errors import ConfigError, at_least
-from ..fuzzy.firing import Firing, RuleWeights, firing_levels, reduced
+from ..fuzzy.balance import balanced
+from ..fuzzy.firing import Firing, RuleWeights, firing_levels, gain_from_log, reduced
 from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from . import state_hooks
@@ -90,6 +92,7 @@ class NeuroFuzzyNetwork(nn.Module):
             selection=selection,
             neurogenesis=neurogenesis,
             input_range=input_range,
+            firing=firing,
             device=device,
             dtype=dtype,
         )
@@ -102,6 +105,8 @@ class NeuroFuzzyNetwork(nn.Module):
         ):
             self.register_parameter(name, nn.Parameter(value) if wanted else None)
         self.raw_alpha = nn.Parameter(like.new_zeros(())) if firing.alpha == "learn" else None
+        log_gain = nn.Parameter(like.new_full((), math.log(firing.gain))) if firing.has_gain else None
+        self.register_parameter("log_gain", log_gain)
         state_hooks.register(self)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -116,6 +121,8 @@ class NeuroFuzzyNetwork(nn.Module):
         with torch.autocast(x.device.type, enabled=False):
             begun = self.antecedent.begin(x, counts=True)
             firing = self._firing_levels(self.antecedent.log_firing(x, begun))
+            if self.training and self.firing_config.balance:
+                firing = balanced(firing, self.firing_config.balance)
             decided = x.to(firing.dtype), firing, 0 if begun is None else begun.draw
             if frozen is None:
                 y: Tensor = self.consequent(*decided)
@@ -125,10 +132,12 @@ class NeuroFuzzyNetwork(nn.Module):
         return y.to(x.dtype) if x.dtype in (torch.float16, torch.bfloat16) else y
 
     def log_firing(self, x: Tensor) -> Tensor:
-        """Log-firing of each rule, (B, U): the sum (Eq. 6) or mean (Eq. 12) over attributes. Changes nothing."""
+        """Log-firing of each rule, (B, U): the sum (Eq. 6) or mean (Eq. 12) over attributes, or by a gain, as
+        `npl.Firing` says. Changes nothing."""
         check_input(x, self.in_features)
         with torch.autocast(x.device.type, enabled=False):
-            return reduced(self.antecedent.log_firing(x), self.in_features, self.firing_config)
+            sums = self.antecedent.log_firing(x)
+            return reduced(sums, self.in_features, self.firing_config, self.gain)
 
     def firing(self, x: Tensor) -> Tensor:
         """Firing level of each rule, (B, U), non-negative with rows that sum to 1. Changes nothing."""
@@ -141,11 +150,12 @@ class NeuroFuzzyNetwork(nn.Module):
 
     def _rule_weights(self) -> RuleWeights:
         """Gain, shift and certainty as they count: with frozen entries as kept."""
-        frozen, found = self.antecedent.frozen, list[Tensor | None]()
-        for name in ("kappa", "beta", "certainty"):
-            parameter = self._parameters[name]
-            found.append(parameter if frozen is None or parameter is None else frozen.held(name, parameter))
-        return RuleWeights(*found)
+        gain, shift, certainty = (self._held(name) for name in ("kappa", "beta", "certainty"))
+        return RuleWeights(gain, shift, certainty, scale=self.gain)
+
+    def _held(self, name: str) -> Tensor | None:
+        frozen, parameter = self.antecedent.frozen, self._parameters[name]
+        return parameter if frozen is None or parameter is None else frozen.held(name, parameter)
 
     def freeze(
         self, *, rules: Iterable[int] | None = None, sets: Iterable[tuple[int, int]] | None = None
@@ -155,7 +165,8 @@ class NeuroFuzzyNetwork(nn.Module):
         A frozen rule keeps its premises, in training mode too, its consequent, certainty, gain and shift; a frozen
         set its centre and width. Whatever the optimizer does, the rest learns and sets are born. Adds to what is
         frozen already, and travels with `state_dict`, `npl.save` and copies. With low-rank consequents the shared
-        projection is frozen along; with Mamdani rules, the output sets that they conclude.
+        projection is frozen along; with Mamdani rules, the output sets that they conclude. The gain that all rules
+        share learns on until every rule is frozen.
         """
         wish = checked_wish(self, rules, sets, self.antecedent.wish)
         self._restore()
@@ -200,21 +211,36 @@ class NeuroFuzzyNetwork(nn.Module):
         return float(self.firing_config.alpha)
 
     @property
+    def gain(self) -> Tensor | None:
+        """The learned gain of 'scaled' and 'worst', a scalar above 0 (within 1e-8 and 1e8); None for sum and mean."""
+        stored = self._held("log_gain")
+        return (
+            None
+            if stored is None
+            else gain_from_log(stored.to(torch.promote_types(stored.dtype, torch.float32)))
+        )
+
+    @property
+    def log_gain(self) -> nn.Parameter | None:
+        """The logarithm of `gain` as it is learned, a scalar, or None."""
+        return self._own("log_gain")
+
+    @property
     def kappa(self) -> nn.Parameter | None:
         """Gain of the layer norm per rule, (U,), or None without layer norm."""
-        return self._per_rule("kappa")
+        return self._own("kappa")
 
     @property
     def beta(self) -> nn.Parameter | None:
         """Shift of the layer norm per rule, (U,), or None without layer norm."""
-        return self._per_rule("beta")
+        return self._own("beta")
 
     @property
     def certainty(self) -> nn.Parameter | None:
         """Certainty per rule, (U,), before its sigmoid or tanh, or None without certainty factors."""
-        return self._per_rule("certainty")
+        return self._own("certainty")
 
-    def _per_rule(self, name: str) -> nn.Parameter | None:
+    def _own(self, name: str) -> nn.Parameter | None:
         if name not in self._parameters:  # torch asks before it registers a parameter of this name
             raise AttributeError(name)
         self._restore()

@@ -11,7 +11,7 @@ from .nfn import NeuroFuzzyNetwork
 
 
 def parameter_groups(module: nn.Module, lr: float, *, structure_rate: float = 0.1) -> list[dict[str, Any]]:
-    """Groups for an optimizer: what rules conclude learns at `lr`, all else at `structure_rate * lr`.
+    """Groups for an optimizer: what rules conclude learns at `lr`, all else, also a gain, at `structure_rate * lr`.
 
     A rule whose premises, or the encoder in front of them, change as fast as its conclusion never concludes anything:
     what it learned was about other cases. Where there are no rules inside the module, everything learns at `lr`.

@@ -14,11 +14,11 @@ COPIES = 2
 def parameters_of(
     attributes: int, outputs: int, rules: int, max_terms: int, consequent: str | ConsequentConfig
 ) -> int:
-    """Numbers in the parameters of a network, at most: layer norm and certainty counted in."""
+    """Numbers in the parameters of a network, at most: layer norm, certainty, alpha and gain counted in."""
     return (
         max_terms * attributes * (rules + 2)
         + 3 * rules
-        + 1
+        + 2
         + consequent_config(consequent).parameters(attributes, outputs, rules)
     )
 

@@ -16,6 +16,10 @@ from .rule_base import Conclusions, Indices, Linear, Numbers, RuleBase, Term, Va
 KIND = "neuroplastic rule base"
 VERSION = 1
 
+# Fields of firing that every file has, and those that came later.
+_FIRING = ("reduce", "alpha", "layer_norm", "certainty")
+_FURTHER = ("gain", "power", "balance")
+
 
 class RuleJSONError(NeuroplasticError, ValueError):
     """A text is not a rule base in JSON: not JSON at all, or a part is missing or of the wrong form."""
@@ -37,12 +41,25 @@ def json_of(rules: RuleBase) -> str:
         "version": VERSION,
         "inputs": [asdict(variable) for variable in rules.inputs],
         "outputs": [asdict(variable) for variable in rules.outputs],
-        "firing": asdict(rules.firing),
+        "firing": _firing(rules.firing),
         "premises": rules.premises.tolist(),
         "consequents": consequents,
         **{name: _listed(getattr(rules, name)) for name in ("certainty", "gain", "shift")},
     }
     return json.dumps(content, ensure_ascii=False, default=float)
+
+
+def _firing(firing: Firing) -> dict[str, Any]:
+    """The fields that every rule base has, and the others where they say something."""
+    usual = asdict(Firing())
+    return {name: value for name, value in asdict(firing).items() if name in _FIRING or value != usual[name]}
+
+
+def _firing_of(found: dict[str, Any]) -> Firing:
+    _only({name: value for name, value in found.items() if name not in _FURTHER}, _FIRING, "firing")
+    if not isinstance(found["alpha"], (int, float)) or not isinstance(found["layer_norm"], bool):
+        raise RuleJSONError(f"firing must have a number alpha and a true or false layer_norm, got {found!r}")
+    return Firing(**found)
 
 
 def _listed(values: Numbers | None) -> list[float] | None:
@@ -66,16 +83,13 @@ def rule_base_of(text: str) -> RuleBase:
         raise RuleJSONError(
             f"version must be {VERSION}, got {content.get('version')!r}; upgrade neuroplastic for newer ones"
         )
-    firing = _part(content, "firing", dict)
-    _only(firing, ("reduce", "alpha", "layer_norm", "certainty"), "firing")
-    if not isinstance(firing["alpha"], (int, float)) or not isinstance(firing["layer_norm"], bool):
-        raise RuleJSONError(f"firing must have a number alpha and a true or false layer_norm, got {firing!r}")
+    firing = _firing_of(_part(content, "firing", dict))
     return RuleBase(
         _variables(content, "inputs"),
         _variables(content, "outputs"),
         _array(_part(content, "premises", list), "premises", np.int64),
         _consequents(_part(content, "consequents", dict)),
-        Firing(**firing),
+        firing,
         **{name: _optional(content, name) for name in ("certainty", "gain", "shift")},
     )
 

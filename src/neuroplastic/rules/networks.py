@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import InputError
+from ..fuzzy.firing import MOST_GAIN, Firing
 from ..network.antecedent import check_input
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
@@ -71,3 +73,12 @@ def numbers(tensor: Tensor) -> Numbers:
 def alpha_of(net: NeuroFuzzyNetwork) -> float:
     """The alpha of the network's entmax as a number; a learned one is read off."""
     return float(net.alpha.detach()) if isinstance(net.alpha, Tensor) else net.alpha
+
+
+def firing_of(net: NeuroFuzzyNetwork) -> Firing:
+    """How the network makes firing levels, with what it learned as numbers: alpha, the gain of 'scaled' and 'worst'."""
+    firing = replace(net.firing_config, alpha=alpha_of(net))
+    if net.gain is None:
+        return firing
+    # Rounding may have taken a gain at its bound just beyond it.
+    return replace(firing, gain=min(max(float(net.gain.detach()), 1 / MOST_GAIN), MOST_GAIN))

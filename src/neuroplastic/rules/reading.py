@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..network.nfn import NeuroFuzzyNetwork
 from ..network.vocabulary import Vocabulary
 from .names import hidden_names, term_names, variable_names
 from .naming import Naming
-from .networks import alpha_of, levels_of, numbers
+from .networks import firing_of, levels_of, numbers
 from .rule_base import IGNORED, Conclusions, Linear, RuleBase, Term, Variable
 from .scaling import Scaling
 
@@ -62,7 +61,7 @@ def read_rules(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> RuleBase:
         outputs,
         premises,
         consequents,
-        firing=replace(net.firing_config, alpha=alpha_of(net)),
+        firing=firing_of(net),
         certainty=None if net.certainty is None else numbers(net.certainty),
         gain=None if net.kappa is None else numbers(net.kappa),
         shift=None if net.beta is None else numbers(net.beta),

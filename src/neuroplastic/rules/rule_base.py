@@ -101,8 +101,9 @@ class Rule:
 class RuleBase:
     """The rules of one network, in raw units where a scaler was given. Arrays are read-only.
 
-    Firing of rule u is `firing.reduce` over its premises' log-memberships (a mean is over all D attributes,
-    ignored ones count 0), then layer norm with `gain` and `shift`, certainty, and alpha-entmax; see `npl.Firing`.
+    Firing of rule u is `firing.reduce` over its premises' log-memberships (a mean is over all D attributes, and so is
+    the root of 'scaled'; ignored ones count 0), times `firing.gain` where it has one, then layer norm with `gain` and
+    `shift`, certainty, and alpha-entmax; see `npl.Firing`.
     """
 
     inputs: tuple[Variable, ...]
@@ -111,7 +112,7 @@ class RuleBase:
     """(U, D): index into the variable's terms, or IGNORED"""
     consequents: Linear | Conclusions
     firing: Firing
-    """with alpha a number; a learned one is read off"""
+    """with alpha a number; what a network learned, alpha and the gain of 'scaled' and 'worst', is read off"""
     certainty: Numbers | None = None
     """(U,): as stored by the network (its sigmoid or tanh is what counts); None without certainty factors"""
     gain: Numbers | None = None

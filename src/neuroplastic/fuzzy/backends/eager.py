@@ -65,6 +65,7 @@ class Eager(Backend):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Term by term, so that no more than one plane (D, U) is at work."""
         zeroth, first, second = moments
+        zeroth = zeroth.expand_as(first)
         # What a missing term's slot holds must not count, even if it is NaN.
         centers, precisions = centers.where(mask, 0), precisions.where(mask, 0)
         grad_logits = torch.empty_like(logits)
@@ -73,7 +74,7 @@ class Eager(Backend):
             for t in range(logits.shape[0]):
                 c, s = centers[rows, t : t + 1], precisions[rows, t : t + 1]
                 used = term[rows] == t
-                slope = torch.addcmul(first[rows], c, zeroth, value=-1)
+                slope = torch.addcmul(first[rows], c, zeroth[rows], value=-1)
                 square = torch.addcmul(second[rows], c, first[rows] + slope, value=-1)
                 grad_centers[rows, t] = 2 * s.squeeze(1) * slope.mul_(used).sum(dim=1)
                 grad_precisions[rows, t] = -torch.mul(square, used, out=slope).sum(dim=1)

@@ -77,7 +77,8 @@ class Backend(ABC):
         """Gradients of logits (T, D, U), centres and precisions (D, T) through the choice of `term` (Eq. 10).
 
         `moments` of the gradient g (B, U) of the log-firing: `sum_b g` (U,), `sum_b x g` and `sum_b x**2 g` (D, U),
-        with x and the centres measured from one origin. The gradient of the one-hot choice of term t is
+        with x and the centres measured from one origin; the eager backend also takes one g per attribute, `sum_b g`
+        (D, U). The gradient of the one-hot choice of term t is
         `q_t = -s_t (G2 - 2 c_t G1 + c_t**2 G0)`. STE (`rate` 0) hands it to the logit as it is; STGE (`rate`
         1 / tau**2) through the softmax p of the scores: `p_t (q_t - sum_k p_k q_k) rate`.
         """

@@ -104,7 +104,7 @@ def _cuts(q: Numbers, delta: Numbers, v: Numbers | None, start: Numbers) -> Numb
     plain = np.ones(len(q), dtype=bool) if v is None else delta == 0
     cuts = np.full((len(q), 2 if v is None else 4), np.inf)
     constant = q[plain, 0] + (delta[plain] if v is None else 0.0)
-    cuts[plain, :2] = _quadratic_zeros(constant, q[plain, 1], q[plain, 2])
+    cuts[plain, :2] = quadratic_zeros(constant, q[plain, 1], q[plain, 2]).T
     if v is not None and not plain.all():
         cuts[~plain] = _quartic_zeros(_quartic(q[~plain], delta[~plain], v[~plain]))
     cuts[~(cuts > start[:, None])] = np.inf
@@ -119,12 +119,12 @@ def _quartic(q: Numbers, delta: Numbers, v: Numbers) -> Numbers:
     return square - (delta**2)[:, None] * v
 
 
-def _quadratic_zeros(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
-    """Real zeros (N, 2) of `a + b z + c z**2` without cancellation; inf where there is none."""
+def quadratic_zeros(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
+    """Real zeros (2, ...) of `a + b z + c z**2` without cancellation; inf where there is none."""
     inside = b * b - 4 * a * c
     with np.errstate(divide="ignore", invalid="ignore"):
         sum_ = -0.5 * (b + np.copysign(np.sqrt(inside), b))
-        zeros = np.stack([a / sum_, sum_ / c], axis=1)
+        zeros = np.stack([a / sum_, sum_ / c])
     return np.where(np.isfinite(zeros), zeros, np.inf)
 
 

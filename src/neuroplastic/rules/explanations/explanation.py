@@ -182,8 +182,7 @@ class Case:
     @cached_property
     def memberships(self) -> Numbers:
         """How well the observation fits each premise of the fired rules, (K, D), 0 to 1; 1 where ignored."""
-        mean = self.rules.firing.reduce == "mean"
-        return np.exp(self.premise_parts * (len(self.x) if mean else 1))
+        return self.explanation.scoring.memberships(self.x, self.fired)
 
     @property
     def log_firing(self) -> Numbers:

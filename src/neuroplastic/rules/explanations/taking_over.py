@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ConfigError
 from ..rule_base import Indices, Numbers
 from ..scores import norm_variance
 from .crossing import first_crossing, gap, no_zero_within
 from .scoring import Scoring, bounded
+from .worst_changes import nearest_place
 
 # Rows times attributes that are searched at once.
 NUMBERS_AT_ONCE = 1 << 21
@@ -46,14 +48,33 @@ def nearest_changes(scoring: Scoring, x: Numbers, rules: Indices) -> tuple[Chang
     Exact: along each attribute and direction the first point where the rule overtakes the one in its way is a
     bound on the change. The least bound of all is looked at; if a third rule is in the way there, its bound
     moves on, else it is the answer. A rule that is strongest already needs a change of 0. A change of more than
-    10,000 steps does not count.
+    10,000 steps does not count. Rules compared by their worst premise must not be normalised among each other: then
+    a ConfigError says that no change is searched for.
     """
+    if scoring.worst:
+        return tuple(
+            _worst_change(scoring, row, rule) for row, rule in zip(bounded(x), rules.tolist(), strict=True)
+        )
     size = max(1, NUMBERS_AT_ONCE // max(1, x.shape[1]))
     found: list[Change | None] = []
     for start in range(0, len(x), size):
         rows = slice(start, start + size)
         found += _Search(scoring, bounded(x[rows]), rules[rows]).run()
     return tuple(found)
+
+
+def _worst_change(scoring: Scoring, x: Numbers, rule: int) -> Change | None:
+    if scoring.layer_norm:
+        raise ConfigError(
+            "the smallest change that lets a rule take over is not searched for where rules are compared by their "
+            "worst premise and normalised; train with npl.Firing(reduce='worst', layer_norm=False)"
+        )
+    found = nearest_place(scoring, x, rule, MOST_STEPS)
+    if found is None:
+        return None
+    i, z = found
+    value = float(x[i])
+    return Change(i, value, value + z, abs(z) / float(scoring.unit[i]))
 
 
 class _Search:

@@ -115,9 +115,15 @@ def alternative_line(case: Case) -> str:
         return "there is no other rule"
     firing = case.firing[case.fired == rule]
     state = f"fired {percent(firing[0])}" if len(firing) else "did not fire"
-    return (
-        f"next in line: rule {rule + 1} ({state}{_held_back(case, rule)}); {change_text(case, case.change)}"
-    )
+    return f"next in line: rule {rule + 1} ({state}{_held_back(case, rule)}); {taking_over(case)}"
+
+
+def taking_over(case: Case) -> str:
+    """What would let the alternative take over, or why that is not told."""
+    scoring = case.explanation.scoring
+    if scoring.worst and scoring.layer_norm:
+        return "what would make it the strongest is not searched for: worst premises are normalised here"
+    return change_text(case, case.change)
 
 
 def _held_back(case: Case, rule: int) -> str:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..explanations.explanation import Case, Explanation
-from ..explanations.wording import change_text, outcome, percent
+from ..explanations.wording import outcome, percent, taking_over
 from ..rule_base import IGNORED, Numbers
 from .style import AGAINST, FOR, HATCH, INK, figure, short
 
@@ -49,7 +49,7 @@ def plot_explanation(
         )
     drawing.suptitle("\n".join(textwrap.wrap(outcome(case, column), 110)))
     if case.alternative is not None:
-        words = f"next in line: rule {case.alternative + 1}; {change_text(case, case.change)}"
+        words = f"next in line: rule {case.alternative + 1}; {taking_over(case)}"
         drawing.supxlabel("\n".join(textwrap.wrap(words, 120)), fontsize="medium")
     return drawing
 

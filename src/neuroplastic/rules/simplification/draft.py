@@ -17,7 +17,7 @@ from ...fuzzy.firing import Firing, RuleWeights, firing_levels
 from ...fuzzy.log_firing import Chosen, settled_log_firing
 from ...network.consequents import MamdaniConsequent
 from ...network.nfn import NeuroFuzzyNetwork
-from ..networks import alpha_of
+from ..networks import firing_of
 from ..rule_base import IGNORED
 
 
@@ -41,7 +41,7 @@ class Draft:
     """Rules (U), their premises (U, D) as slots of sets (D, T) or IGNORED, and the parameters that go with them."""
 
     firing: Firing
-    """with alpha a number"""
+    """with alpha and gain as they were read off"""
     numbers: tuple[int, ...]
     """which rules of the network these are, (U,)"""
     premises: Tensor
@@ -77,11 +77,11 @@ class Draft:
         return Chosen(slots, self.centers.gather(1, slots), (precisions * asks).contiguous())
 
     def log_firing(self, x: Tensor) -> Tensor:
-        """Log-firing as a sum over attributes, (B, U); without gradients."""
-        return settled_log_firing(x, self.chosen())
+        """Log-firing as a sum over attributes, or the worst premise's, (B, U), before any gain; without gradients."""
+        return settled_log_firing(x, self.chosen(), self.firing.norm(training=False))
 
     def levels(self, log_firing: Tensor) -> Tensor:
-        """Firing levels (B, U) of log-firings that are sums."""
+        """Firing levels (B, U) of what `log_firing` gives."""
         assert not isinstance(self.firing.alpha, str)
         weights = RuleWeights(*(self.own.get(name) for name in ("kappa", "beta", "certainty")))
         return firing_levels(log_firing, self.premises.shape[1], self.firing, weights, self.firing.alpha)
@@ -208,7 +208,7 @@ def draft_of(net: NeuroFuzzyNetwork) -> Draft:
     for attribute, term in sets:
         frozen_sets[attribute, term] = True
     return Draft(
-        firing=replace(net.firing_config, alpha=alpha_of(net)),
+        firing=firing_of(net),
         numbers=tuple(range(net.rules)),
         premises=torch.where(asks, premises, IGNORED),
         centers=_double(centers),

@@ -137,6 +137,8 @@ def _copy_parameters(result: NeuroFuzzyNetwork, draft: Draft, net: NeuroFuzzyNet
                 parameter.copy_(learned[name])
     if result.raw_alpha is not None and net.raw_alpha is not None:
         result.raw_alpha.copy_(net.raw_alpha)
+    if result.log_gain is not None and net.log_gain is not None:
+        result.log_gain.copy_(net.log_gain)
 
 
 def _copy_history(result: NeuroFuzzyNetwork, draft: Draft, net: NeuroFuzzyNetwork, new_slot: Tensor) -> None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from ...fuzzy.membership import WIDTH_FLOOR
+from ...fuzzy.log_firing import Chosen, log_firing
+from ...fuzzy.membership import WIDTH_FLOOR, precisions_from_widths
 from .draft import Draft
 
 # L-BFGS goes in bursts of this many iterations; between them the change is measured, to stop as soon as it is small.
@@ -107,8 +108,18 @@ def _settled(draft: Draft) -> Draft:
 
 
 def _log_firing(draft: Draft, x: Tensor) -> Tensor:
-    """Log-firing with gradients to the sets: the expanded square, measured from each attribute's mean."""
-    _, center, precision = draft.chosen()
+    """Log-firing with gradients to the sets: the expanded square, measured from each attribute's mean, or the worst."""
+    chosen = draft.chosen()
+    power = draft.firing.norm(training=False)
+    if power is not None:
+        # The choice stays: logits are there for their shape, and no gradient of them is used.
+        logits = torch.zeros(draft.centers.shape[1], *chosen.center.shape, dtype=x.dtype)
+        precisions = precisions_from_widths(draft.widths)
+        kept = Chosen(*(part.detach() for part in chosen))
+        return log_firing(
+            x, draft.centers, precisions, logits, None, draft.exists, kept, rate=0.0, power=power
+        )
+    _, center, precision = chosen
     origin = x.mean(dim=0)
     x, center = x - origin, center - origin.unsqueeze(1)
     weighted = precision * center

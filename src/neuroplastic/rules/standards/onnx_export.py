@@ -2,13 +2,13 @@
 
 The graph is built node by node rather than traced, so nothing depends on an example input. Squared distances are
 expanded into two matrix products, `-x**2 @ S + 2 x @ (S C) - sum S C**2` with x and the centres C measured from
-the attribute's mean centre, so no tensor of shape (B, U, D) exists; the products cancel, hence doubles.
+the attribute's mean centre, so no tensor of shape (B, U, D) exists; the products cancel, hence doubles. The least of
+them (`reduce="worst"`) is found a few attributes at a time.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,17 @@ from ...network.nfn import NeuroFuzzyNetwork
 from ...whole_files import write_whole
 from ..building import network_of
 from ..estimators import is_estimator
-from ..networks import alpha_of, levels_of, numbers
-from ..rule_base import RuleBase
+from ..networks import firing_of, levels_of, numbers
+from ..rule_base import Numbers, RuleBase
 from ..scaling import Scaling
 from ..scores import ScoreLine
 from .errors import StandardError
 from .onnx_firing import firing_levels
 from .onnx_graph import Graph, checked_bytes
 from .source import Source
+
+# With rules compared by their worst premise, so many attributes are looked at in one tensor (B, of them, U).
+ATTRIBUTES_AT_ONCE = 32
 
 
 class Onnx:
@@ -97,7 +100,7 @@ def onnx_of(
 
 
 def _level(graph: Graph, net: NeuroFuzzyNetwork, x: str) -> str:
-    firing = replace(net.firing_config, alpha=alpha_of(net))
+    firing = firing_of(net)
     levels = firing_levels(graph, _log_firing(graph, net, x), net.in_features, firing, _score_line(net))
     return _decided(graph, net, x, graph.narrow(levels))
 
@@ -109,7 +112,7 @@ def _score_line(net: NeuroFuzzyNetwork) -> ScoreLine:
 
 
 def _log_firing(graph: Graph, net: NeuroFuzzyNetwork, x: str) -> str:
-    """Log-firing of each rule as a sum (Eq. 6), (B, U), in doubles."""
+    """Log-firing of each rule as a sum (Eq. 6), or the worst premise's, (B, U), in doubles, before any gain."""
     chosen = net.premises().t()  # (D, U)
     centers = numbers(net.centers.detach().gather(1, chosen))
     precisions = numbers(net.antecedent.precisions().detach().gather(1, chosen))
@@ -119,12 +122,33 @@ def _log_firing(graph: Graph, net: NeuroFuzzyNetwork, x: str) -> str:
     limit = input_limit(torch.float64 if graph.dtype == np.float64 else torch.float32)
     bounded = graph.node("Clip", x, graph.number(-limit), graph.number(limit))
     shifted = graph.node("Sub", graph.wide(bounded), graph.constant(origin, wide=True))
+    if net.firing_config.reduce == "worst":
+        return _worst(graph, shifted, away, precisions)
     squares = graph.node(
         "MatMul", graph.node("Mul", shifted, shifted), graph.constant(-precisions, wide=True)
     )
     products = graph.node("MatMul", shifted, graph.constant(2 * precisions * away, wide=True))
     rest = graph.constant(-(precisions * away * away).sum(axis=0), wide=True)
     return graph.node("Add", graph.node("Add", squares, products), rest)
+
+
+def _worst(graph: Graph, shifted: str, away: Numbers, precisions: Numbers) -> str:
+    """The least log-membership over the attributes, (B, U), so many of them at once."""
+    attributes = len(away)
+    least = None
+    for start in range(0, attributes, ATTRIBUTES_AT_ONCE):
+        rows = slice(start, min(start + ATTRIBUTES_AT_ONCE, attributes))
+        places = graph.integers(list(range(rows.start, rows.stop)))
+        columns = graph.node("Gather", shifted, places, axis=1)
+        beside = graph.node("Reshape", columns, graph.integers([-1, rows.stop - rows.start, 1]))
+        distance = graph.node("Sub", beside, graph.constant(away[rows], wide=True))
+        part = graph.node(
+            "Mul", graph.node("Mul", distance, distance), graph.constant(-precisions[rows], wide=True)
+        )
+        worst = graph.node("ReduceMin", part, axes=[1], keepdims=0)
+        least = worst if least is None else graph.node("Min", least, worst)
+    assert least is not None
+    return least
 
 
 def _decided(graph: Graph, net: NeuroFuzzyNetwork, x: str, firing: str) -> str:

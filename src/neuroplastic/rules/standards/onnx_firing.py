@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...fuzzy.firing import LAYER_NORM_EPS, NEAR_SOFTMAX, Firing
-from ..scores import ScoreLine
+from ..scores import ScoreLine, premise_share
 from .onnx_graph import Graph
 
 # As many halvings as the bisection of the networks makes; the bracket then has no more doubles to halve.
@@ -13,10 +13,13 @@ _HALVINGS = 50
 
 
 def firing_levels(graph: Graph, sums: str, attributes: int, firing: Firing, line: ScoreLine) -> str:
-    """Firing levels (B, U) of log-firings that are sums, in doubles throughout; `firing` with alpha a number."""
+    """Firing levels (B, U) of summed (or worst) log-memberships, in doubles throughout; `firing` with numbers."""
     scores, rules = sums, len(line.slope)
+    share = premise_share(firing, attributes)
     if firing.reduce == "mean":
         scores = graph.node("Div", scores, graph.number(float(attributes), wide=True))
+    elif share != 1:
+        scores = graph.node("Mul", scores, graph.number(share, wide=True))
     if firing.layer_norm:
         scores = _normalised(graph, scores)
     if not np.all(line.slope == 1):
