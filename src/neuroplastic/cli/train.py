@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 import torch
 
 from .. import catalog
-from ..doom.scenarios import SCENARIOS
 from ..errors import ConfigError
 from ..experiment.configuration import RunConfig
 from ..experiment.options import options as fields_of
@@ -80,7 +79,7 @@ def _resumed(options: argparse.Namespace) -> Trial:
 def _begun(options: argparse.Namespace) -> Trial:
     if not options.task:
         raise ConfigError(
-            f"name a TASK ({', '.join(SCENARIOS)}, or a Gymnasium id such as CartPole-v1) or --resume RUN"
+            "name a TASK (a DOOM scenario such as BP, or a Gymnasium id such as CartPole-v1) or --resume RUN"
         )
     request = TrainRequest(
         options.task,
