@@ -31,7 +31,7 @@ from .encoding import Column, Encoder, column_names
 from .errors import need_fit
 from .looks import OnLook, telling
 from .making import first_network
-from .naming import naming_of
+from .naming import limits_of, naming_of
 from .reading import read, read_with_targets
 from .rows import Numbers, Rows, location_and_scale
 from .training import History, Plan, Tensors, step, threads_worth_it, train
@@ -356,7 +356,8 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         from ...rules.explanations.explaining import Explainer
 
         x = self._read(X)
-        return Explainer.named(self.network_, self._naming())(x)
+        limits = limits_of(self.encoder_, self.limits_)
+        return Explainer.named(self.network_, self._naming(), limits)(x)
 
     def diagnose(self, X: Any) -> Diagnosis:
         """Whether the rules decide on X (N, D), or their THEN parts alone; see `npl.diagnose`."""

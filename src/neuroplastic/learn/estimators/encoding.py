@@ -206,13 +206,13 @@ class Encoder:
         }
 
     @property
-    def groups(self) -> list[tuple[int, ...]]:
-        """Places among the columns of numbers of those that belong to one category, one-hot."""
-        found: dict[str, list[int]] = {}
+    def groups(self) -> dict[Column, tuple[int, ...]]:
+        """Places among the columns of numbers of those that speak of one category, its code first."""
+        found: dict[Column, tuple[int, ...]] = {}
         for place, given in enumerate(self.inputs):
-            if given.role == "hot":
-                found.setdefault(given.column.name, []).append(place)
-        return [tuple(places) for places in found.values()]
+            if given.role != "number":
+                found[given.column] = (*found.get(given.column, ()), place)
+        return found
 
 
 def column_names(count: int, given: Sequence[object] | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Column and class names as a rule base takes them: one line, no quotes, none twice."""
+"""Column and class names as a rule base takes them: one line, no quotes, none twice; what explanations need besides."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...network.nfn import NeuroFuzzyNetwork
+from ...rules.explanations.limits import Choice, Limits
 from ...rules.names import ANY
 from ...rules.naming import Naming
 from .encoding import Encoder
@@ -44,3 +45,16 @@ def naming_of(
         words = readable(word if word != ANY else f"{ANY} of them" for word in categories)
         terms[names[column]] = [words[place] for place in places]
     return Naming(names, outputs, scaler, output_scaler, terms or None)
+
+
+def limits_of(encoder: Encoder, ends: Numbers | None) -> Limits:
+    """Where counterfactuals may lead: numbers to between the ends (2, D) in training, categories to one another."""
+    choices = []
+    for column, places in encoder.groups.items():
+        values: Numbers = np.eye(len(column.categories))
+        if encoder.form != "one_hot":
+            values = np.column_stack([np.arange(float(len(values))), values])[:, : len(places)]
+        (name,) = readable([column.name])
+        choices.append(Choice(name, places, column.categories, values))
+    low, high = (np.full(encoder.width, end) for end in (-np.inf, np.inf)) if ends is None else ends
+    return Limits(low, high, tuple(choices))

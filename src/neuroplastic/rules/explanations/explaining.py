@@ -21,6 +21,7 @@ from ..reading import read_levels
 from ..rule_base import Numbers, RuleBase
 from ..scaling import Scaling
 from .explanation import Explanation
+from .limits import Limits
 from .scoring import Scoring
 from .sharing import adding_up, shares_of
 
@@ -73,13 +74,18 @@ class Explainer:
         first, last = self.networks[0], self.networks[-1]
         self.scaling = None if scaler is None else Scaling.of(scaler, first.in_features)
         self.output_scaling = Scaling.of(output_scaler, last.out_features)
+        self.limits: Limits | None = None
         self._settled: Settled[tuple[tuple[RuleBase, ...], tuple[Scoring, ...]]] = Settled()
         self._rules()
 
     @classmethod
-    def named(cls, net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> Explainer:
-        """One that is told all names and units in one."""
-        return cls(net, **vars(naming))
+    def named(
+        cls, net: NeuroFuzzyNetwork | Hierarchy, naming: Naming, limits: Limits | None = None
+    ) -> Explainer:
+        """One that is told all names and units in one, and how far the attributes of the first level may change."""
+        made = cls(net, **vars(naming))
+        made.limits = limits
+        return made
 
     @property
     def rule_bases(self) -> tuple[RuleBase, ...]:
@@ -106,7 +112,8 @@ class Explainer:
                 if rules is bases[-1]:
                     output = self.output_scaling.raw(output)
                 firing = numbers(network.firing(seen))
-                below = _explanation(rules, scoring, raw, output, firing, below)
+                limits = self.limits if below is None else None
+                below = _explanation(rules, scoring, raw, output, firing, below, limits)
                 raw, seen = below.output, answer
         assert below is not None
         return below
@@ -150,6 +157,7 @@ def _explanation(
     output: Numbers,
     firing: Numbers,
     below: Explanation | None,
+    limits: Limits | None,
 ) -> Explanation:
     if not (np.isfinite(output).all() and (firing.sum(axis=1) > 0).all()):
         raise InputError(
@@ -161,4 +169,4 @@ def _explanation(
     starts = np.concatenate([[0], np.cumsum((firing > 0).sum(axis=1))])
     levels = firing[rows, fired]
     shares = adding_up(shares_of(rules, x, rows, fired, levels), levels, output, rows, starts)
-    return Explanation(rules, x, output, starts, fired, levels, shares, scoring, below)
+    return Explanation(rules, x, output, starts, fired, levels, shares, scoring, below, limits)

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ..rule_base import Indices, Linear, Numbers, RuleBase
 from ..scores import norm_variance
+from .flipping import allowed_changes
+from .limits import Limits
 from .scoring import Scoring
-from .taking_over import Change, nearest_changes
+from .taking_over import Change
 
 NO_RULE = -1
 
@@ -43,6 +45,8 @@ class Explanation:
     scoring: Scoring
     below: Explanation | None = None
     """of a hierarchy: the level whose outputs are this level's inputs"""
+    limits: Limits | None = None
+    """where changes may lead; None: anywhere"""
 
     def __post_init__(self) -> None:
         for array in (self.x, self.output, self.starts, self.fired, self.firing, self.shares):
@@ -104,7 +108,7 @@ class Explanation:
         """For each observation the smallest change of one attribute that makes the alternative fire strongest."""
         if len(self.rules) == 1:
             return (None,) * len(self)
-        return nearest_changes(self.scoring, self.x, self.alternatives)
+        return allowed_changes(self.scoring, self.x, self.alternatives, self.limits)
 
     def output_index(self, output: int | str) -> int:
         """The index of an output given by index or name."""
@@ -226,7 +230,8 @@ class Case:
         count = len(self.rules)
         if not 0 <= rule < count or rule == self.strongest:
             raise InputError(f"rule must be one of the {count} rules that is not the strongest, got {rule}")
-        return nearest_changes(self.explanation.scoring, self.x[None], np.array([rule]))[0]
+        given = self.explanation
+        return allowed_changes(given.scoring, self.x[None], np.array([rule]), given.limits)[0]
 
     def margins(self, rule: int, rival: int) -> Numbers:
         """How much each attribute adds to the lead of `rule` over `rival` in score, (D,), through their premises.

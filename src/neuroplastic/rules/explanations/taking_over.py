@@ -11,6 +11,7 @@ from ...errors import ConfigError
 from ..rule_base import Indices, Numbers
 from ..scores import norm_variance
 from .crossing import first_crossing, gap, no_zero_within
+from .limits import Limits
 from .scoring import Scoring, bounded
 from .worst_changes import nearest_place
 
@@ -40,36 +41,44 @@ class Change:
     value: float
     to: float
     steps: float
+    words: str | None = None
+    """of a category, which changes as a whole: what it would have to be"""
 
 
-def nearest_changes(scoring: Scoring, x: Numbers, rules: Indices) -> tuple[Change | None, ...]:
+def nearest_changes(
+    scoring: Scoring, x: Numbers, rules: Indices, limits: Limits | None = None
+) -> tuple[Change | None, ...]:
     """For each observation of x (B, D) the smallest change that makes its rule (B,) fire strongest, if any does.
 
     Exact: along each attribute and direction the first point where the rule overtakes the one in its way is a
     bound on the change. The least bound of all is looked at; if a third rule is in the way there, its bound
     moves on, else it is the answer. A rule that is strongest already needs a change of 0. A change of more than
-    10,000 steps does not count. Rules compared by their worst premise must not be normalised among each other: then
-    a ConfigError says that no change is searched for.
+    10,000 steps does not count, nor one that leads beyond the limits. Rules compared by their worst premise must not
+    be normalised among each other: then a ConfigError says that no change is searched for.
     """
     if scoring.worst:
         return tuple(
-            _worst_change(scoring, row, rule) for row, rule in zip(bounded(x), rules.tolist(), strict=True)
+            _worst_change(scoring, row, rule, limits)
+            for row, rule in zip(bounded(x), rules.tolist(), strict=True)
         )
     size = max(1, NUMBERS_AT_ONCE // max(1, x.shape[1]))
     found: list[Change | None] = []
     for start in range(0, len(x), size):
         rows = slice(start, start + size)
-        found += _Search(scoring, bounded(x[rows]), rules[rows]).run()
+        found += _Search(scoring, bounded(x[rows]), rules[rows], limits).run()
     return tuple(found)
 
 
-def _worst_change(scoring: Scoring, x: Numbers, rule: int) -> Change | None:
+def _worst_change(scoring: Scoring, x: Numbers, rule: int, limits: Limits | None) -> Change | None:
     if scoring.layer_norm:
         raise ConfigError(
             "the smallest change that lets a rule take over is not searched for where rules are compared by their "
             "worst premise and normalised; train with npl.Firing(reduce='worst', layer_norm=False)"
         )
-    found = nearest_place(scoring, x, rule, MOST_STEPS)
+    most: float | Numbers = MOST_STEPS
+    if limits is not None:
+        most = np.minimum(limits.reach(x[None], scoring.unit).reshape(2, 1, -1), MOST_STEPS)
+    found = nearest_place(scoring, x, rule, most)
     if found is None:
         return None
     i, z = found
@@ -81,9 +90,10 @@ class _Search:
     """The search for a batch. Along attribute i, `z` counts steps from the observation's value: the log-firings
     are `w0 + L z - P z**2`, and the layer norm's variance V is a polynomial of degree 4."""
 
-    def __init__(self, scoring: Scoring, x: Numbers, rules: Indices) -> None:
+    def __init__(self, scoring: Scoring, x: Numbers, rules: Indices, limits: Limits | None) -> None:
         self.scoring, self.x, self.rules = scoring, x, rules
         self.batch = np.arange(len(x))
+        self.reach = None if limits is None else limits.reach(x, scoring.unit)
         self.w = scoring.log_firing(x)
         self.square = scoring.precision * scoring.unit**2
         origin = scoring.center.mean(axis=0)
@@ -189,7 +199,7 @@ class _Search:
             if v is not None:
                 result[~cheap] = no_zero_within(q[~cheap], delta[~cheap], v[~cheap])
             columns = slice(half * attributes, (half + 1) * attributes)
-            self.bound[rows, columns] = _near(result).reshape(len(rows), attributes)
+            self.bound[rows, columns] = self._within(result.reshape(len(rows), attributes), rows, columns)
             self.state[rows, columns] = np.where(cheap, CROSSING, LOWER).reshape(len(rows), attributes)
 
     def _sharpen(self, rows: Indices, places: Indices) -> None:
@@ -213,7 +223,12 @@ class _Search:
     def _cross(self, rows: Indices, places: Indices, rival: Indices, beyond: Numbers) -> None:
         i, sign = self._direction(places)
         q, delta, v = self._gap(rows, i, rival)
-        self.bound[rows, places] = _near(first_crossing(q, delta, v, beyond, sign))
+        self.bound[rows, places] = self._within(first_crossing(q, delta, v, beyond, sign), rows, places)
+
+    def _within(self, distance: Numbers, rows: Indices, places: Indices | slice) -> Numbers:
+        """Distances, infinite where they lead too far."""
+        most = MOST_STEPS if self.reach is None else np.minimum(self.reach[rows, places], MOST_STEPS)
+        return np.where(distance > most, np.inf, distance)
 
     def _in_the_way(
         self, rows: Indices, places: Indices, distance: Numbers
@@ -233,7 +248,3 @@ class _Search:
         tie = TIE_NORMALISED if self.scoring.layer_norm else TIE * magnitude
         q, delta, v = self._gap(rows, i, rival)
         return rival, gap(q, delta, v, z) >= 0, scores[here, rival] - mine <= tie
-
-
-def _near(distance: Numbers) -> Numbers:
-    return np.where(distance > MOST_STEPS, np.inf, distance)

@@ -94,7 +94,18 @@ def premise_text(case: Case, rule: int, attribute: int) -> str:
     variable = case.rules.inputs[attribute]
     term = variable.terms[case.rules.premises[rule, attribute]]
     value = float(case.x[attribute])
-    return f"{variable.name} is {term.name} ({value:.4g}, fits {percent(term.membership(value))})"
+    met = _category(case, attribute) or f"{value:.4g}"
+    return f"{variable.name} is {term.name} ({met}, fits {percent(term.membership(value))})"
+
+
+def _category(case: Case, attribute: int) -> str | None:
+    """The category that a code stands for: 'it is primary'; None for any other attribute."""
+    limits = case.explanation.limits
+    for choice in () if limits is None else limits.choices:
+        if attribute == choice.attributes[0] and choice.name == case.rules.inputs[attribute].name:
+            place = int(choice.places(case.x[None])[0])
+            return f"it is {choice.categories[place] if place >= 0 else 'none of the known'}"
+    return None
 
 
 def contribution_line(case: Case, column: int) -> list[str]:
@@ -139,9 +150,12 @@ def _held_back(case: Case, rule: int) -> str:
 def change_text(case: Case, change: Change | None) -> str:
     """What would let the alternative take over, in words."""
     if change is None:
-        return "no change of a single attribute would make it the strongest"
+        inside = "" if case.explanation.limits is None else " within the data's range"
+        return f"no change of a single attribute{inside} would make it the strongest"
     if change.steps == 0:
         return "it is as strong as the strongest"
+    if change.words is not None:
+        return f"it would be the strongest if {change.words}"
     name = case.rules.inputs[change.attribute].name
     verb = "rose" if change.to > change.value else "fell"
     return f"it would be the strongest if {name} {verb} from {change.value:.4g} past {change.to:.4g}"

@@ -24,10 +24,13 @@ SAME = 1e-9
 SIDES = np.array([1.0, -1.0])
 
 
-def nearest_place(scoring: Scoring, x: Numbers, rule: int, most_steps: float) -> tuple[int, float] | None:
+def nearest_place(
+    scoring: Scoring, x: Numbers, rule: int, most_steps: float | Numbers
+) -> tuple[int, float] | None:
     """Attribute and amount of the smallest change of x (D,) at which `rule` is as strong as any other, if any is.
 
-    Changes are compared in steps, and none counts beyond `most_steps`. Without layer norm.
+    Changes are compared in steps, and none counts beyond `most_steps`, one for all or (2, 1, D) for each attribute that
+    rises, then that falls. Without layer norm.
     """
     lines = _Lines(scoring, x)
     if lines.is_strongest(rule, np.zeros(1, dtype=np.int64), np.zeros(1))[0]:
