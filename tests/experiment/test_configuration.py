@@ -1,6 +1,7 @@
 """A configuration is a tree whose leaves are set by unique names, and survives JSON."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,17 @@ def test_leaf_names_are_unique_and_explained(agent):
     names = [option.name for option in options(config)]
     assert len(names) == len(set(names))
     assert all(option.help for option in options(config))
+
+
+def test_rules_are_compared_as_options_say_and_an_infinite_power_survives_json():
+    config = preset("paper", "BP", "nfn")
+    given = {"reduce": "worst", "power": "inf", "gain": "0.5", "balance": "0.1"}
+    kinds = {option.name: option.type for option in options(config)}
+    changed = with_values(config, {name: parse(name, kinds[name], text) for name, text in given.items()})
+    assert changed.head.firing == replace(
+        config.head.firing, reduce="worst", power=float("inf"), gain=0.5, balance=0.1
+    )
+    assert from_json(json.loads(json.dumps(as_json(changed)))) == changed
 
 
 def test_paper_presets_are_the_papers_tables():

@@ -114,6 +114,7 @@ BAD_CONFIGURATIONS = {
     "power below 1": lambda: npl.Firing(power=0.5),
     "power nan": lambda: npl.Firing(power=float("nan")),
     "power unknown": lambda: npl.Firing(power="min"),
+    "power a list": lambda: npl.Firing(power=[8.0]),
     "power true": lambda: npl.Firing(power=True),
     "negative balance": lambda: npl.Firing(balance=-0.1),
     "infinite balance": lambda: npl.Firing(balance=float("inf")),

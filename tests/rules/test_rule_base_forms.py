@@ -1,13 +1,16 @@
 """Rule bases as tables and JSON."""
 
 import json
+import math
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import torch
 
 import neuroplastic as npl
+from tests.random_network import Setup
 from tests.rules.random_names import random_rule_base
 
 VARIABLES = {"food": (0, 10, ["bad", "good"]), "service": (0, 10)}
@@ -64,6 +67,26 @@ def test_json_is_standard_and_comes_back_exact(rules):
     assert again.inputs == rules.inputs
 
 
+def test_json_names_what_came_later_only_where_it_says_something():
+    assert list(json.loads(LINEAR.json())["firing"]) == ["reduce", "alpha", "layer_norm", "certainty"]
+    net = Setup(reduce="worst", power=math.inf).network()
+    rules = npl.rule_base(net)
+    assert rules.firing.gain == float(net.gain.detach())
+    again = npl.RuleBase.from_json(rules.json())
+    assert again.firing == rules.firing
+    learnt = npl.network_of(again, dtype=torch.float64)
+    torch.testing.assert_close(learnt.gain, net.gain, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "scaled", "worst"])
+def test_rules_without_a_gain_fire_the_same(reduce):
+    rules = npl.rule_base(Setup(reduce=reduce, certainty="log").network(3))
+    plain, x = rules.without_gain(), torch.randn(20, 4, dtype=torch.float64)
+    assert (plain.firing.reduce, plain.firing.gain) == ("worst" if reduce == "worst" else "sum", 1.0)
+    levels = [npl.network_of(one, dtype=torch.float64).eval().firing(x) for one in (rules, plain)]
+    torch.testing.assert_close(*levels, rtol=1e-9, atol=1e-9)
+
+
 def test_json_of_a_rule_base_cannot_be_written_through():
     again = npl.RuleBase.from_json(LINEAR.json())
     with pytest.raises(ValueError, match="read-only"):
@@ -102,6 +125,8 @@ def damage(change):
         (damage(lambda c: c["firing"].update(alpha="learn")), "a number alpha"),
         (damage(lambda c: c["firing"].update(alpha=7)), r"alpha must lie in \[1, 2\]"),
         (damage(lambda c: c["firing"].update(more=1)), "firing must be an object"),
+        (damage(lambda c: c["firing"].update(gain="1")), "firing.gain must be a number"),
+        (damage(lambda c: c["firing"].update(power=[1])), "firing.power must be a number"),
         (damage(lambda c: c.update(gain=None)), "gain must be given"),
         (LINEAR.json().replace("3.0", "NaN", 1), "NaN is not a number of JSON"),
         (b"{}", "must be a str, got bytes"),

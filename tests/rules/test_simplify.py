@@ -1,12 +1,14 @@
 """Laws of simplification: the tolerance holds, exact steps are exact everywhere, the result is a network like any."""
 
 import warnings
+from dataclasses import replace
 
 import pytest
 import torch
 from torch.nn import functional as F
 
 import neuroplastic as npl
+from neuroplastic.rules.simplification import refitting
 from neuroplastic.rules.simplification.draft import draft_of
 from neuroplastic.rules.simplification.draft_network import network_from
 from tests.random_network import Setup
@@ -63,7 +65,7 @@ def test_tolerance_zero_changes_nothing_on_the_data(setup):
     ("setup", "refit"),
     [
         *((setup, False) for setup in SETUPS.values()),
-        *((SETUPS[name], True) for name in ("defaults", "mamdani area")),
+        *((SETUPS[name], True) for name in ("defaults", "mamdani area", "worst")),
         *(pytest.param(setup, True, marks=pytest.mark.slow) for setup in SETUPS.values()),
     ],
 )
@@ -74,6 +76,35 @@ def test_the_tolerance_is_respected_by_the_network_that_comes_back(setup, refit)
     assert measured <= 0.1
     assert result.report.change.largest == pytest.approx(measured, rel=1e-9)
     assert all(step.change.largest <= 0.1 for step in result.report.steps)
+
+
+def test_premises_that_are_never_the_worst_go_without_any_change():
+    setup = Setup(D=3, U=5, reduce="worst", alpha=1.0, layer_norm=False, consequent="constant")
+    net, x = setup.network(seed=12), rows(attributes=3)
+    widths = net.widths.detach().clone()
+    widths[1] = 1e3
+    net.place_sets(net.centers.detach(), widths, net.term_mask.clone())
+    result = npl.simplify(net, x, 0.0)
+    assert (draft_of(result.network).premises[:, 1] == -1).all()
+    torch.testing.assert_close(said(result.network, x), said(net, x), rtol=0, atol=1e-6)
+    assert float(result.network.gain.detach()) == float(net.gain.detach())
+
+
+def test_refitting_follows_the_worst_premise():
+    net, x = Setup(reduce="worst").network(seed=13), rows()
+    draft = draft_of(net).without_premises([(0, 1), (2, 3)])
+    leaves = [table.clone().requires_grad_() for table in (draft.centers, draft.widths)]
+    followed = replace(draft, centers=leaves[0], widths=leaves[1])
+    _, center, precision = followed.chosen()
+    dense = -((x.unsqueeze(2) - center).square() * precision).amax(dim=1)
+    found = refitting._log_firing(followed, x)
+    torch.testing.assert_close(found, dense)
+    for ours, theirs in zip(
+        torch.autograd.grad(found.square().sum(), leaves),
+        torch.autograd.grad(dense.square().sum(), leaves),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
 def test_each_unit_and_measure_bounds_what_it_says():

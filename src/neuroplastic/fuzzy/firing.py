@@ -69,13 +69,23 @@ class Firing:
         within("firing.balance", self.balance, 0)
         if self.power in ("inf", math.inf):
             object.__setattr__(self, "power", "inf")  # JSON has no infinity, but text
-        elif isinstance(self.power, (bool, str)) or not self.power >= 1:
+        elif isinstance(self.power, bool) or not isinstance(self.power, (int, float)) or not self.power >= 1:
             raise ConfigError(f"firing.power must be a number of at least 1 or 'inf', got {self.power!r}")
 
     @property
     def has_gain(self) -> bool:
         """Whether log-firings are multiplied with a gain, which networks learn."""
         return self.reduce in ("scaled", "worst")
+
+    def share(self, attributes: int) -> float:
+        """What each premise's log-membership is multiplied with in the log-firing, as a number; see `reduced`."""
+        shares = {
+            "sum": 1.0,
+            "mean": 1 / attributes,
+            "scaled": self.gain / math.sqrt(attributes),
+            "worst": self.gain,
+        }
+        return shares[self.reduce]
 
     def norm(self, *, training: bool) -> float | None:
         """The power of the norm that premises are compared by (see `fuzzy.worst`); None where they are summed."""

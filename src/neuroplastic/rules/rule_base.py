@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -202,6 +202,26 @@ class RuleBase:
         from .text.experts import read
 
         return read(text, inputs, outputs, firing, defuzzifier)[0]
+
+    def without_gain(self) -> RuleBase:
+        """The rules that fire the same without a gain: sums, or worst premises, of sets of other widths.
+
+        A factor s of a log-membership is a width divided by the root of s. So 'mean' and 'scaled' become 'sum'; what
+        is ignored stays so.
+        """
+        scale = 1 / math.sqrt(self.firing.share(len(self.inputs)))
+
+        def stretched(variable: Variable) -> Variable:
+            return replace(
+                variable, terms=tuple(replace(term, width=scale * term.width) for term in variable.terms)
+            )
+
+        reduce = "worst" if self.firing.reduce == "worst" else "sum"
+        return replace(
+            self,
+            inputs=tuple(stretched(variable) for variable in self.inputs),
+            firing=replace(self.firing, reduce=reduce, gain=1.0),
+        )
 
     def table(self) -> pandas.DataFrame:
         """The rules as a pandas DataFrame, one row per rule, with columns of two levels.

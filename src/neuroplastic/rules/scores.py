@@ -47,20 +47,6 @@ class ScoreLine(NamedTuple):
         return scores
 
 
-def premise_share(firing: Firing, attributes: int) -> float:
-    """What a premise's log-membership is multiplied with in its rule's log-firing: `fuzzy.firing.reduced` as a number.
-
-    In a sum every premise counts; of 'worst', the least alone.
-    """
-    shares: dict[str, float] = {
-        "sum": 1.0,
-        "mean": 1 / attributes,
-        "scaled": firing.gain / attributes**0.5,
-        "worst": firing.gain,
-    }
-    return shares[firing.reduce]
-
-
 def norm_variance(w: Numbers) -> Numbers:
     """What the layer norm divides log-firings (..., U) by the root of: their variance over the rules, plus 1e-5."""
     variance: Numbers = w.var(axis=-1) + LAYER_NORM_EPS

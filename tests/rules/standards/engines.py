@@ -33,6 +33,7 @@ class Reading:
 
     def __init__(self):
         self.inputs, self.outputs, self.rules = {}, {}, []
+        self.joined = "prod"
 
     def evaluated(self, x):
         """What pyfuzzylite makes of it, (B, O)."""
@@ -48,7 +49,8 @@ class Reading:
             ]
             average = fl.WeightedAverage("TakagiSugeno")
             engine.output_variables.append(fl.OutputVariable(name, terms=decisions, defuzzifier=average))
-        block = fl.RuleBlock("all", conjunction=fl.AlgebraicProduct(), implication=fl.AlgebraicProduct())
+        joined = {"prod": fl.AlgebraicProduct, "min": fl.Minimum}[self.joined]()
+        block = fl.RuleBlock("all", conjunction=joined, implication=fl.AlgebraicProduct())
         block.activation = fl.General()
         engine.rule_blocks.append(block)
         for premises, conclusions, weight in self.rules:
@@ -74,7 +76,9 @@ def read_fml(text):
     for variable in root.iter(f"{SPACE}tskVariable"):
         terms = {term.get("name"): [float(value.text) for value in term] for term in variable}
         found.outputs[variable.get("name")] = {name: [*v[1:], v[0]] for name, v in terms.items()}
+    found.joined = root.find(f"{SPACE}tskRuleBase").get("andMethod").lower()
     for rule in root.iter(f"{SPACE}tskRule"):
+        assert rule.get("andMethod").lower() == found.joined
         premises = [(clause[0].text, clause[1].text) for clause in rule.iter(f"{SPACE}clause")]
         conclusions = [(clause[0].text, clause[1].text) for clause in rule.iter(f"{SPACE}tskClause")]
         found.rules.append((premises, conclusions, float(rule.get("weight"))))
@@ -84,6 +88,7 @@ def read_fml(text):
 def read_fcl(text):
     """IEC 61131-7 with the Gaussian and Linear of fuzzylite or the GAUSS of jFuzzyLogic."""
     found = Reading()
+    found.joined = re.search(r"^  AND : (\w+);$", text, re.M)[1].lower()
     for kind, name, body in re.findall(r"^(FUZZIFY|DEFUZZIFY) (\w+)$(.*?)^END_", text, re.M | re.S):
         terms = {
             term: [float(word) for word in words.split() if word[0] in "-.0123456789"]
@@ -99,6 +104,7 @@ def read_fcl(text):
 def read_fis(text):
     """MATLAB: gaussmf is [width centre], linear ends with the constant, rules name sets by number from 1."""
     found = Reading()
+    found.joined = re.search(r"^AndMethod='(\w+)'$", text, re.M)[1]
     for kind, body in re.findall(r"^\[(Input|Output)\d+\]$(.*?)(?=^\[)", text, re.M | re.S):
         name = re.search("Name='(.*)'", body)[1]
         terms = {
@@ -122,7 +128,7 @@ def _named(numbers, variables):
 def read_fis_by_fuzzylab(path):
     """A `.fis` file as fuzzylab reads it."""
     system, found = fuzzylab().readfis(str(path)), Reading()
-    assert system.AndMethod == "prod"
+    found.joined = system.AndMethod
     assert system.DefuzzificationMethod == "wtaver"
     for variable in system.Inputs:
         assert {function.Type for function in variable.MembershipFunctions} == {"gaussmf"}

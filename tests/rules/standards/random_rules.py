@@ -11,7 +11,18 @@ from neuroplastic.rules.rule_base import IGNORED, Conclusions, Linear, RuleBase,
 KINDS = ("constant", "affine", "height", "area")
 
 
-def random_rules(seed, *, kind="affine", certain=False, inputs=3, outputs=2, rules=6, terms=3, ignore=0.25):
+def random_rules(
+    seed,
+    *,
+    kind="affine",
+    certain=False,
+    inputs=3,
+    outputs=2,
+    rules=6,
+    terms=3,
+    ignore=0.25,
+    reduce="sum",
+):
     """A rule base with random sets, premises (some ignored) and consequents; area has one output."""
     rng = np.random.default_rng(seed)
     if kind == "area":
@@ -31,7 +42,7 @@ def random_rules(seed, *, kind="affine", certain=False, inputs=3, outputs=2, rul
         results,
         premises,
         consequents,
-        npl.Firing(alpha=1.0, layer_norm=False, certainty="log" if certain else None),
+        npl.Firing(reduce, alpha=1.0, layer_norm=False, certainty="log" if certain else None),
         rng.normal(size=rules) if certain else None,
     )
 

@@ -26,21 +26,23 @@ CASES = [
 
 
 @pytest.mark.parametrize("certain", [False, True])
+@pytest.mark.parametrize("reduce", ["sum", "worst"])
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_pyfuzzylite_computes_what_the_network_does(name, kind, certain):
+def test_pyfuzzylite_computes_what_the_network_does(name, kind, certain, reduce):
     write, read = FORMATS[name]
     x = grid(3)
     for seed in range(3):
-        rules = random_rules(seed, kind=kind, certain=certain, ignore=0.2 * seed)
+        rules = random_rules(seed, kind=kind, certain=certain, ignore=0.2 * seed, reduce=reduce)
         np.testing.assert_allclose(read(write(rules)).evaluated(x), outputs_of(rules, x), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("certain", [False, True])
+@pytest.mark.parametrize("reduce", ["sum", "worst"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_fuzzylab_reads_the_fis_file_and_it_computes_what_the_network_does(kind, certain, tmp_path):
+def test_fuzzylab_reads_the_fis_file_and_it_computes_what_the_network_does(kind, certain, reduce, tmp_path):
     path, x = tmp_path / "rules.fis", grid(3)
     for seed in range(3):
-        rules = random_rules(seed, kind=kind, certain=certain, ignore=0.2 * seed)
+        rules = random_rules(seed, kind=kind, certain=certain, ignore=0.2 * seed, reduce=reduce)
         path.write_text(to_fis(rules))
         result = read_fis_by_fuzzylab(path).evaluated(x)
         np.testing.assert_allclose(result, outputs_of(rules, x), rtol=0, atol=1e-9)

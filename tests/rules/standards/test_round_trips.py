@@ -1,5 +1,7 @@
 """Whatever the standards can express comes back from them computing the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,15 @@ from hypothesis import strategies as st
 
 import neuroplastic as npl
 from neuroplastic.rules.rule_base import IGNORED
-from neuroplastic.rules.standards import from_fcl, from_fis, from_fml, to_fcl, to_fis, to_fml
+from neuroplastic.rules.standards import (
+    NotExpressibleError,
+    from_fcl,
+    from_fis,
+    from_fml,
+    to_fcl,
+    to_fis,
+    to_fml,
+)
 from tests.rules.standards.random_rules import KINDS, grid, outputs_of, random_rules
 
 FORMATS = {"fml": (to_fml, from_fml), "fcl": (to_fcl, from_fcl), "fis": (to_fis, from_fis)}
@@ -23,6 +33,7 @@ systems = st.builds(
     rules=st.integers(1, 8),
     terms=st.integers(1, 5),
     ignore=st.sampled_from([0.0, 0.3, 0.8, 1.0]),
+    reduce=st.sampled_from(["sum", "worst"]),
 )
 
 
@@ -59,15 +70,28 @@ def test_five_thousand_round_trips_compute_the_same(name, rules):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_premises_terms_and_numbers_come_back_exactly(name):
+@pytest.mark.parametrize("reduce", ["sum", "worst"])
+def test_premises_terms_and_numbers_come_back_exactly(name, reduce):
     write, read = FORMATS[name]
-    rules = random_rules(5, kind="affine", ignore=0.3, rules=12)
+    rules = random_rules(5, kind="affine", ignore=0.3, rules=12, reduce=reduce)
     found = read(write(rules))
     np.testing.assert_array_equal(found.premises, rules.premises)
     np.testing.assert_array_equal(found.consequents.weight, rules.consequents.weight)
     np.testing.assert_array_equal(found.consequents.bias, rules.consequents.bias)
     assert found.inputs == rules.inputs
     assert found.firing == rules.firing
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("reduce", ["mean", "scaled", "worst"])
+def test_a_gain_that_the_sets_have_taken_up_can_be_said(name, reduce):
+    write, read = FORMATS[name]
+    rules, x = random_rules(9, certain=True, reduce=reduce), grid(3)
+    rules = replace(rules, firing=replace(rules.firing, gain=2.5))
+    with pytest.raises(NotExpressibleError, match=r"without_gain\(\)"):
+        write(rules)
+    found = read(write(rules.without_gain()))
+    np.testing.assert_allclose(outputs_of(found, x), outputs_of(rules, x), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", FORMATS)

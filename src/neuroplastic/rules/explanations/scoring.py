@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..rule_base import IGNORED, Indices, Numbers, RuleBase
-from ..scores import ScoreLine, premise_share
+from ..scores import ScoreLine
 
 # As in the network, where inputs beyond a limit are treated as lying on it: their squares stay finite.
 INPUT_LIMIT = 1e60
@@ -44,7 +44,7 @@ class Scoring:
         ignored = rules.premises == IGNORED
         chosen = np.where(ignored, 0, rules.premises)
         precision = np.where(ignored, 0.0, 0.5 / widths[attributes, chosen] ** 2)
-        share = premise_share(rules.firing, len(attributes))
+        share = rules.firing.share(len(attributes))
         precision *= share
         line = ScoreLine.of(
             rules.firing, len(rules), gain=rules.gain, shift=rules.shift, certainty=rules.certainty

@@ -169,6 +169,8 @@ class Trials:
         _, centers, precisions = draft.chosen()
         precisions = precisions * ~draft.is_frozen()
         asked = (precisions > 0).any(dim=1).nonzero().squeeze(1)
+        if draft.firing.reduce == "worst":
+            return self._by_relief(draft, asked)
         centers, precisions, x = centers[asked], precisions[asked], self.x[:, asked]
         effects = torch.zeros(len(asked), dtype=torch.float64)
         for slope in self.slopes(draft):
@@ -179,16 +181,42 @@ class Trials:
         ranked: list[int] = asked[effects.argsort(stable=True)].tolist()
         return ranked
 
+    def _by_relief(self, draft: Draft, asked: Tensor) -> list[int]:
+        """The attributes asked for, where rules are compared by their worst premise: without it, by the next."""
+        place, relief = self._worst(draft)
+        relief = relief * ~draft.is_frozen()
+        effects = torch.zeros(self.x.shape[1], dtype=torch.float64)
+        for slope in self.slopes(draft):
+            effects += torch.zeros_like(self.x).scatter_add_(1, place, slope * relief).square().sum(dim=0)
+        ranked: list[int] = asked[effects[asked].argsort(stable=True)].tolist()
+        return ranked
+
+    def _worst(self, draft: Draft) -> tuple[Tensor, Tensor]:
+        """The attribute of each rule's worst premise, and by how much it is worse than the next, each (B, U)."""
+        _, centers, precisions = draft.chosen()
+        place, relief = [], []
+        for rule in range(len(draft)):
+            distance = (self.x - centers[:, rule]).square() * precisions[:, rule]
+            worst, where = distance.max(dim=1)
+            place.append(where)
+            relief.append(worst - distance.scatter(1, where.unsqueeze(1), 0.0).amax(dim=1))
+        return torch.stack(place, dim=1), torch.stack(relief, dim=1)
+
     def premises_by_effect(self, draft: Draft) -> list[tuple[int, int]]:
         """(Number of rule, attribute) of the premises that ask; first those that to first order matter least."""
         squares = self.sensitivity(draft)
-        _, centers, precisions = draft.chosen()
-        effects = torch.stack(
-            [
-                squares[:, rule] @ ((self.x - centers[:, rule]).square() * precisions[:, rule]).square()
-                for rule in range(len(draft))
-            ]
-        )
+        if draft.firing.reduce == "worst":
+            place, relief = self._worst(draft)
+            effects = torch.zeros(self.x.shape[1], len(draft), dtype=torch.float64)
+            effects = effects.scatter_add_(0, place, squares * relief.square()).t()
+        else:
+            _, centers, precisions = draft.chosen()
+            effects = torch.stack(
+                [
+                    squares[:, rule] @ ((self.x - centers[:, rule]).square() * precisions[:, rule]).square()
+                    for rule in range(len(draft))
+                ]
+            )
         free = (draft.premises != IGNORED) & ~draft.is_frozen().unsqueeze(1)
         rules, attributes = free.nonzero(as_tuple=True)
         order = effects[rules, attributes].argsort(stable=True)

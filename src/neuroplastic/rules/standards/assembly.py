@@ -10,7 +10,7 @@ from ...errors import ConfigError
 from ..names import unique
 from ..rule_base import IGNORED, Term, Variable
 from .errors import FileFormatError, NotExpressibleError
-from .system import Output, System, check_size
+from .system import CONJUNCTIONS, Output, System, check_size
 from .text import shown
 
 
@@ -47,6 +47,7 @@ class Assembly:
         self._terms = [self._table([t.name for t in v.terms], f"term of {v.name!r}") for v in inputs]
         self._decisions = [self._table([d.name for d in o.decisions], f"term of {o.name!r}") for o in outputs]
         self._rules: list[tuple[dict[int, int], list[int], float]] = []
+        self._conjunction: str | None = None
 
     def _table(self, names: Sequence[str], kind: str) -> dict[str, int]:
         table = {self._key(name): index for index, name in enumerate(names)}
@@ -73,6 +74,19 @@ class Assembly:
         """An empty collection of premises for the next rule."""
         check_size(len(self._rules) + 1, len(self.inputs), 1)
         return {}
+
+    def join(self, method: str, said: str, line: int) -> None:
+        """Take note how a rule of several premises joins them: 'prod' or 'min', in any case, `said` as in the file."""
+        method = method.lower()
+        if method not in CONJUNCTIONS:
+            raise NotExpressibleError(
+                f"line {line}: {said} is not read: our AND is the product, or the minimum of reduce='worst'"
+            )
+        if self._conjunction not in (None, method):
+            raise NotExpressibleError(
+                f"line {line}: {said} is not read beside rules that are joined by another AND: ours have one for all"
+            )
+        self._conjunction = method
 
     def conclusions(self) -> list[int]:
         """An empty collection of conclusions for the next rule."""
@@ -132,4 +146,6 @@ class Assembly:
             for index, term in chosen.items():
                 premises[u, index] = term
         conclusions = np.array([rule[1] for rule in self._rules])
-        return System(self.inputs, self.outputs, premises, conclusions, np.array([r[2] for r in self._rules]))
+        weights = np.array([rule[2] for rule in self._rules])
+        join = self._conjunction or "prod"  # which of them does not matter where no rule has two premises
+        return System(self.inputs, self.outputs, premises, conclusions, weights, join)

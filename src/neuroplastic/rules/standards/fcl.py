@@ -63,7 +63,7 @@ class Fcl:
 
 
 def to_fcl(rules: Source, *, dialect: str = "fuzzylite") -> str:
-    """The rule base as a FUNCTION_BLOCK: AND is PROD, METHOD is COGS, weights follow WITH.
+    """The rule base as a FUNCTION_BLOCK: AND is PROD (MIN for `reduce='worst'`), METHOD is COGS, weights follow WITH.
 
     `dialect` 'fuzzylite' writes `Gaussian centre width` and `Linear` consequents; 'jfuzzylogic' writes
     `GAUSS centre width`, conclusions with commas as the standard has them, and no first-order consequents, for
@@ -82,7 +82,7 @@ def to_fcl(rules: Source, *, dialect: str = "fuzzylite") -> str:
     lines += ["END_VAR", "", "VAR_OUTPUT"]
     lines += [f"  {output.name} : REAL;" for output in system.outputs]
     lines += ["END_VAR", "", *_inputs(system, words), *_outputs(system)]
-    lines += ["RULEBLOCK first", "  AND : PROD;", "  ACT : PROD;"]
+    lines += ["RULEBLOCK first", f"  AND : {system.conjunction.upper()};", "  ACT : PROD;"]
     if words.accumulation:
         lines.append(f"  ACCU : {words.accumulation};")
     return "\n".join([*lines, *_rules(system, words), "END_RULEBLOCK", "", "END_FUNCTION_BLOCK"]) + "\n"

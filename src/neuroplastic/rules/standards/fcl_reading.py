@@ -32,7 +32,8 @@ def from_fcl(text: str) -> RuleBase:
     """The rule base of an FCL file with one FUNCTION_BLOCK and one RULEBLOCK.
 
     Terms of inputs must be Gaussian; consequents are singletons, `Constant` or `Linear` with METHOD COGS; AND must
-    be PROD in rules of several premises. Words count in any case; `(* *)`, `/* */` and `//` are comments.
+    be PROD or MIN in rules of several premises, and one of them in all. Words count in any case; `(* *)`, `/* */` and
+    `//` are comments.
     """
     tokens, block = Tokens(text), _Block()
     line = tokens.line()
@@ -249,10 +250,8 @@ def _rule(tokens: Tokens, assembly: Assembly, conjunction: str) -> None:
             break
     if depth:
         raise tokens.error("a bracket is not closed")
-    if len(premises) > 1 and conjunction != "prod":
-        raise NotExpressibleError(
-            f"line {line}: AND : {conjunction.upper()[:20]} is not read: our AND is the product, AND : PROD"
-        )
+    if len(premises) > 1:
+        assembly.join(conjunction, f"AND : {conjunction.upper()[:20]}", line)
     tokens.expect("then")
     conclusions = assembly.conclusions()
     while True:

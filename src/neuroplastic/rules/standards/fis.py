@@ -37,7 +37,7 @@ def to_fis(rules: Source) -> str:
     system = spelled(system_of(rules, ".fis"))
     lines = ["[System]", "Name='rules'", "Type='sugeno'", "Version=2.0"]
     lines += [f"NumInputs={len(system.inputs)}", f"NumOutputs={len(system.outputs)}"]
-    lines += [f"NumRules={len(system.weights)}", "AndMethod='prod'", "OrMethod='probor'"]
+    lines += [f"NumRules={len(system.weights)}", f"AndMethod='{system.conjunction}'", "OrMethod='probor'"]
     lines += ["ImpMethod='prod'", "AggMethod='sum'", "DefuzzMethod='wtaver'"]
     return "\n".join([*lines, *_inputs(system), *_outputs(system), "", "[Rules]", *_rules(system)]) + "\n"
 

@@ -37,7 +37,7 @@ class _Section:
 
 
 def from_fis(text: str) -> RuleBase:
-    """The rule base of a Sugeno `.fis` file: AND by product, weighted average, `gaussmf` inputs.
+    """The rule base of a Sugeno `.fis` file: AND by product or minimum, weighted average, `gaussmf` inputs.
 
     Sections and keys may come in any order and case; lines that start with % or # are comments. The numbers of
     inputs, sets and rules that a file states are checked against what it has.
@@ -254,10 +254,8 @@ def _rule(text: str, line: int, assembly: Assembly, conjunction: str) -> None:
         raise NotExpressibleError(
             f"line {line}: a rule with OR is not read: our rules only join premises by AND"
         )
-    if conjunction != "prod" and len(premises) > 1:
-        raise NotExpressibleError(
-            f"line {line}: AndMethod={shown(conjunction)} is not read: our AND is the product, 'prod'"
-        )
+    if len(premises) > 1:
+        assembly.join(conjunction, f"AndMethod={shown(conjunction)}", line)
     conclusions = [
         _index(word, len(output.decisions), line)
         for output, word in zip(assembly.outputs, decisions, strict=True)

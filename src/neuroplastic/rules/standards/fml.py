@@ -32,17 +32,19 @@ class Fml:
 def to_fml(rules: Source) -> str:
     """The rule base as an FML document.
 
-    Sets are `gaussianShape` (centre, width), AND is PROD, consequents are terms of a `tskVariable` of order 0 or 1
-    (constant first, then one coefficient per input) combined by weighted average. Mamdani outputs become order 0.
-    Names are unique over the whole document (type ID), so a term is called variable_term.
+    Sets are `gaussianShape` (centre, width), AND is PROD (MIN for `reduce="worst"`), consequents are terms of a
+    `tskVariable` of order 0 or 1 (constant first, then one coefficient per input) combined by weighted average.
+    Mamdani outputs become order 0. Names are unique over the whole document (type ID), so a term is called
+    variable_term.
     """
     rules = rules_of(rules)
     numbered = [f"rule_{number}" for number in range(1, len(rules) + 1)]
     system = spelled(system_of(rules, "FML"), xml=True, reserved=("rules", "rulebase", *numbered))
+    join = system.conjunction.upper()
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<fuzzySystem xmlns="{NAMESPACE}" name="rules">']
     lines += ["  <knowledgeBase>", *_inputs(system), *_outputs(system), "  </knowledgeBase>"]
     lines += [
-        '  <tskRuleBase name="rulebase" activationMethod="PROD" andMethod="PROD" orMethod="MAX">',
+        f'  <tskRuleBase name="rulebase" activationMethod="PROD" andMethod="{join}" orMethod="MAX">',
         *_rules(system),
         "  </tskRuleBase>",
         "</fuzzySystem>",
@@ -76,7 +78,8 @@ def _outputs(system: System) -> Iterator[str]:
 
 def _rules(system: System) -> Iterator[str]:
     for u, weight in enumerate(system.weights.tolist()):
-        yield f'    <tskRule name="rule_{u + 1}" andMethod="PROD" connector="and" weight="{weight!r}">'
+        join = system.conjunction.upper()
+        yield f'    <tskRule name="rule_{u + 1}" andMethod="{join}" connector="and" weight="{weight!r}">'
         yield "      <antecedent>"
         for variable, term in zip(system.inputs, system.premises[u].tolist(), strict=True):
             if term != IGNORED:

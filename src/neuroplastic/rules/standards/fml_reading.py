@@ -17,8 +17,8 @@ _TNORMS = ("MIN", "PROD", "BDIF", "DRP", "EPROD", "HPROD", "NILMIN", "BSUM", "DR
 def from_fml(content: str | bytes) -> RuleBase:
     """The rule base of an FML document with a TSK rule base.
 
-    AND must be PROD (except in rules of one premise), terms Gaussian. The modifier "any" leaves the premise out.
-    A DTD or entities are refused: they can read files and fill memory.
+    AND must be PROD or MIN, the same in all rules of several premises, terms Gaussian. The modifier "any" leaves the
+    premise out. A DTD or entities are refused: they can read files and fill memory.
     """
     root = parse_xml(content)
     if root.name != "fuzzySystem":
@@ -141,8 +141,7 @@ def _rule(node: Node, base: Node, assembly: Assembly, indices: dict[tuple[str, s
                 "in place of one OR fire differently"
             )
         method = node.attribute("andMethod", base.attribute("andMethod", "MIN"))
-        if method != "PROD":
-            raise NotExpressibleError(f"line {node.line}: andMethod={method!r} is not read; our AND is PROD")
+        assembly.join(method, f"andMethod={shown(method)}", node.line)
     premises = assembly.premises(node.line)
     for clause in clauses:
         _premise(clause, assembly, premises, indices)

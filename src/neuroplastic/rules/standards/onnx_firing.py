@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...fuzzy.firing import LAYER_NORM_EPS, NEAR_SOFTMAX, Firing
-from ..scores import ScoreLine, premise_share
+from ..scores import ScoreLine
 from .onnx_graph import Graph
 
 # As many halvings as the bisection of the networks makes; the bracket then has no more doubles to halve.
@@ -15,7 +15,7 @@ _HALVINGS = 50
 def firing_levels(graph: Graph, sums: str, attributes: int, firing: Firing, line: ScoreLine) -> str:
     """Firing levels (B, U) of summed (or worst) log-memberships, in doubles throughout; `firing` with numbers."""
     scores, rules = sums, len(line.slope)
-    share = premise_share(firing, attributes)
+    share = firing.share(attributes)
     if firing.reduce == "mean":
         scores = graph.node("Div", scores, graph.number(float(attributes), wide=True))
     elif share != 1:

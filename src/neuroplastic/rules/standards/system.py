@@ -1,8 +1,9 @@
-"""The common ground of the standards: Gaussian premises, product, rule weights, weighted average of decisions.
+"""The common ground of the standards: Gaussian premises, product or minimum, rule weights, weighted average.
 
 `y_o = sum_u v_u f_u g_uo(x) / sum_u v_u f_u` with `f_u` the product of the premises' memberships, `v_u` the weight
-of the rule in [0, 1] and `g_uo` a constant or an affine function. This is a network with `reduce="sum"`,
-`alpha=1`, no layer norm, and certainty None or "log", for `sigmoid(certainty)` is a factor of the firing.
+of the rule in [0, 1] and `g_uo` a constant or an affine function. This is a network with `reduce="sum"`, or, with the
+minimum of the memberships instead, `reduce="worst"` and a gain of 1, and with `alpha=1`, no layer norm, and certainty
+None or "log", for `sigmoid(certainty)` is a factor of the firing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from .errors import NotExpressibleError
 # A set this wide has membership 1 everywhere: it stands for "any" where a format insists on a premise.
 ANYTHING = 1e15
 ANYTHING_NAME = "anything"
+
+# How premises are joined, and the `reduce` that does it.
+CONJUNCTIONS = {"prod": "sum", "min": "worst"}
 
 # Larger rule bases than this (rules times inputs times outputs) are refused: a small file could ask for them.
 MOST_NUMBERS = 20_000_000
@@ -53,6 +57,8 @@ class System:
     """(U, O): index of a decision"""
     weights: Numbers
     """(U,): in [0, 1]"""
+    conjunction: str = "prod"
+    """how premises are joined: 'prod' or 'min'"""
 
 
 def system_of(rules: RuleBase, standard: str) -> System:
@@ -65,7 +71,8 @@ def system_of(rules: RuleBase, standard: str) -> System:
         outputs, conclusions, factors = _singletons(rules, rules.consequents, standard)
         weights = weights * factors
     inputs, premises = _with_anything(rules)
-    return System(inputs, outputs, premises, conclusions, weights)
+    conjunction = next(name for name, reduce in CONJUNCTIONS.items() if reduce == rules.firing.reduce)
+    return System(inputs, outputs, premises, conclusions, weights, conjunction)
 
 
 def _check_firing(firing: Firing, standard: str) -> None:
@@ -80,10 +87,15 @@ def _check_firing(firing: Firing, standard: str) -> None:
             f"firing.alpha={firing.alpha} (entmax) cannot be said in {standard}, which divides firings by their sum: "
             f"that is alpha=1; train with npl.Firing(layer_norm=False, alpha=1){keep}"
         )
-    if firing.reduce != "sum":
+    if firing.reduce not in CONJUNCTIONS.values():
         raise NotExpressibleError(
-            f"firing.reduce={firing.reduce!r} cannot be said in {standard}, where AND is the product: that is "
-            f"reduce='sum'; the same firing has sets sqrt(number of inputs) times as wide{keep}"
+            f"firing.reduce={firing.reduce!r} cannot be said in {standard}, where AND is the product or the minimum: "
+            f"that is reduce='sum' or 'worst'; rules.without_gain() fires the same with sets of other widths{keep}"
+        )
+    if firing.reduce == "worst" and firing.gain != 1:
+        raise NotExpressibleError(
+            f"firing.gain={firing.gain:g} cannot be said in {standard}, where the minimum has no gain; "
+            f"rules.without_gain() fires the same with sets of other widths{keep}"
         )
     if firing.certainty not in (None, "log"):
         raise NotExpressibleError(
@@ -182,7 +194,12 @@ def rule_base_of(system: System) -> RuleBase:
         tuple(Variable(output.name) for output in system.outputs),
         premises,
         _linear(system.outputs, conclusions, len(inputs), first_order=first_order),
-        Firing(alpha=1.0, layer_norm=False, certainty=None if certainty is None else "log"),
+        Firing(
+            CONJUNCTIONS[system.conjunction],
+            alpha=1.0,
+            layer_norm=False,
+            certainty=None if certainty is None else "log",
+        ),
         certainty,
     )
 
