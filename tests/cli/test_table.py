@@ -221,3 +221,37 @@ def test_a_number_is_predicted_in_its_own_units(tmp_path):
     assert "THEN y is" in str(model.estimator.rules_)
     made = model.predict(frame)["y"]
     assert np.corrcoef(made, frame["y"])[0, 1] > 0.98
+
+
+def test_a_file_of_all_kinds_is_fitted_predicted_and_explained(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "number": range(60),
+            "size": rng.normal(5, 2, 60).round(2),
+            "colour": rng.choice(["red", "blue"], 60),
+            "seen": [f"2020-01-{day:02d}" for day in rng.integers(1, 29, 60)],
+            "planet": "earth",
+        }
+    )
+    frame["y"] = np.where((frame["size"] > 5) ^ (frame["colour"] == "red"), "yes", "no")
+    frame.loc[[3, 9], "colour"] = None
+    frame.loc[[4], "seen"] = None
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    data, model = str(tmp_path / "data.csv"), str(tmp_path / "m")
+    assert main(["fit", data, "--target", "y", "--rules", "3", "--folds", "2", "--out", model]) == 0
+    told = capsys.readouterr()
+    assert "60 rows, 5 inputs" in told.out
+    assert "note: 2 missing values of 'colour' count as a category of their own, 'missing'." in told.out
+    assert "note: 1 missing values of 'seen' were taken as its median, 2020-01-" in told.out
+    assert "note: 'planet' has the same value in all rows, so it says nothing." in told.out
+    assert "note: 'number' is a whole number that rises from row to row" in told.out
+    assert "'seen (days)' is" in told.out
+    assert "neuroplastic:" not in told.err, "what the notes say is not said again by each fold"
+    frame.assign(colour="green").head(2).to_csv(tmp_path / "new.csv", index=False)
+    assert main(["predict", model, str(tmp_path / "new.csv")]) == 0
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) == 3
+    assert told.err.count("'colour' has categories never seen in training: 'green' in 2 rows") == 1
+    assert main(["explain", model, data, "--row", "4"]) == 0
+    assert "rules fired" in capsys.readouterr().out

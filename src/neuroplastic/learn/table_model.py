@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .. import safe_json
-from ..errors import ConfigError, InputError, in_short
+from ..errors import ColumnWarning, ConfigError, InputError, in_short
 from ..network.storage import StorageError, load, save
 from ..whole_files import write_whole
 from .columns import Columns, read_table
@@ -41,7 +42,9 @@ class TableModel:
         x = self.columns.rows(frame)
         made: dict[str, NDArray[Any]] = {self.columns.target: self.estimator.predict(x)}
         if isinstance(self.estimator, NeuroFuzzyClassifier):
-            chances = self.estimator.predict_proba(x)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ColumnWarning)  # said above
+                chances = self.estimator.predict_proba(x)
             made |= {f"P({label})": chances[:, k] for k, label in enumerate(self.estimator.classes_)}
         return pd.DataFrame(made, index=frame.index)
 

@@ -53,6 +53,6 @@ def not_a_network(
     if is_estimator(given):
         return ConfigError(
             f"{wanted}, got a fitted {kind}; call its own model.explain(X) or model.simplify(X, tolerance), read "
-            "model.rules_, or take model.network_, which sees (X - model.offset_) / model.scale_"
+            "model.rules_, or take model.network_, which sees (model.encode(X) - model.offset_) / model.scale_"
         )
     return ConfigError(f"{wanted}, got {kind}")

@@ -177,6 +177,8 @@ def test_the_median_of_a_row_of_weight_two_is_that_of_the_row_twice(seed):
         ({"kind": "number", "fill": "a"}, "a fill of its kind"),
         ({"kind": "date"}, "must have an origin"),
         ({"kind": "date", "origin": "soon"}, "must be a date"),
+        ({"kind": "date", "origin": "NaT"}, "must be a date"),
+        ({"kind": "date", "origin": "2020-01-01T00:00+01:00"}, "without a time zone"),
     ],
 )
 def test_a_column_that_cannot_be_is_refused(column, words):

@@ -14,6 +14,7 @@ import neuroplastic as npl
 from neuroplastic.errors import ConstantColumnWarning, UnseenCategoryWarning
 from neuroplastic.learn.estimators.encoding import Encoder
 from neuroplastic.rules.building import network_of
+from tests.fuzz.model_files import ModelFile
 
 QUICK = {"rules": 4, "max_updates": 20, "random_state": 0}
 
@@ -94,6 +95,39 @@ def test_a_saved_model_of_a_mixed_table_comes_back_whole(table, fitted, tmp_path
     np.testing.assert_array_equal(again.limits_, fitted.limits_)
     assert again.rules_.text() == fitted.rules_.text()
     assert pickle.loads(pickle.dumps(fitted)).columns_ == fitted.columns_
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda e: e["columns"].pop(), "encoder_ must have 6 columns, got 5"),
+        (
+            lambda e: e["columns"][3]["categories"].pop(0),
+            "the width of encoder_ must be 13 as in the network, got 12",
+        ),
+        (lambda e: e["columns"][3]["categories"].append("Graz"), "categories of column 'town' must differ"),
+        (lambda e: e["columns"][3].update(fill="Oslo"), "must be one of its categories"),
+        (lambda e: e["columns"][0].update(kind="word"), "columns\\[0\\].kind must be 'number' or"),
+        (lambda e: e["columns"][5].update(origin="soon"), "the origin of column 'since' must be a date"),
+        (lambda e: e.update(form="hashed"), "form must be 'one_hot' or 'codes' or 'both', got 'hashed'"),
+        (lambda e: e["columns"].clear(), "must have a column that is not constant"),
+    ],
+)
+def test_columns_that_no_table_has_are_refused_by_name(fitted, tmp_path, change, complaint):
+    npl.save(fitted, tmp_path / "model")
+    file = ModelFile.read(tmp_path / "model")
+    change(file.header["config"]["encoder_"])
+    with pytest.raises(npl.StorageError, match=complaint):
+        npl.load(file.write(tmp_path / "changed"))
+
+
+def test_an_onnx_graph_takes_the_encoded_columns(table, fitted, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    npl.export(fitted, tmp_path / "model.onnx")
+    session = runtime.InferenceSession(tmp_path / "model.onnx")
+    rows = fitted.encode(table[0]).astype(np.float32)
+    (scores,) = session.run(None, {session.get_inputs()[0].name: rows})
+    assert (fitted.classes_[scores.argmax(axis=1)] == fitted.predict(table[0])).mean() > 0.99
 
 
 def test_rows_may_come_as_lists_and_in_a_file_of_one_kind(table, fitted):

@@ -58,10 +58,11 @@ class Column:
         if (self.kind == "date") != (self.origin is not None):
             raise ConfigError(f"column {shown(self.name)} must have an origin if it is a date, and only then")
         if self.origin is not None:
-            try:
-                pd.Timestamp(self.origin)
-            except (ValueError, OverflowError) as error:
-                raise ConfigError(f"the origin of column {shown(self.name)} must be a date") from error
+            first = pd.to_datetime(self.origin, errors="coerce", format="ISO8601")
+            if pd.isna(first) or first.tzinfo is not None:
+                raise ConfigError(
+                    f"the origin of column {shown(self.name)} must be a date without a time zone"
+                )
 
     @property
     def title(self) -> str:
