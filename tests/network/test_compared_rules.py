@@ -214,6 +214,17 @@ def test_the_gain_starts_where_it_was_asked_to_learns_and_travels(reduce, tmp_pa
     assert "log_gain" in net.state_dict()
 
 
+def test_a_gain_stays_within_its_bounds_and_finds_back():
+    net = growing("worst", dtype=torch.float64)
+    for stored, gain in ((100.0, 1e8), (-100.0, 1e-8)):
+        with torch.no_grad():
+            net.log_gain.fill_(stored)
+        assert float(net.gain.detach()) == pytest.approx(gain, rel=1e-12)
+        assert torch.isfinite(net(torch.rand(4, 3, dtype=torch.float64))).all()
+        assert npl.rule_base(net).firing.gain == pytest.approx(gain, rel=1e-12)
+        assert torch.autograd.grad(net.gain, net.log_gain)[0] != 0
+
+
 def test_networks_without_a_gain_have_no_parameter_for_it():
     net = npl.NeuroFuzzyNetwork(3, 1, 4)
     assert net.gain is None

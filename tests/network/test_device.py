@@ -11,8 +11,14 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA d
 
 
 @pytest.mark.parametrize("estimator", ["stge", "ste"])
-@pytest.mark.parametrize("consequent", ["affine", "constant", "low_rank", "mamdani"])
-def test_training_on_cuda_follows_training_on_the_cpu(estimator, consequent):
+@pytest.mark.parametrize(
+    ("consequent", "firing"),
+    [
+        *((kind, npl.Firing()) for kind in ("affine", "constant", "low_rank", "mamdani")),
+        *(("constant", npl.Firing(reduce, layer_norm=False, balance=0.1)) for reduce in ("scaled", "worst")),
+    ],
+)
+def test_training_on_cuda_follows_training_on_the_cpu(estimator, consequent, firing):
     torch.manual_seed(0)
     net = npl.NeuroFuzzyNetwork(
         20,
@@ -20,6 +26,7 @@ def test_training_on_cuda_follows_training_on_the_cpu(estimator, consequent):
         17,
         selection=npl.Selection(estimator, noise_hold=2),
         consequent=consequent,
+        firing=firing,
         neurogenesis=npl.Neurogenesis(delay=2),
         dtype=torch.float64,
     )

@@ -20,6 +20,8 @@ CONSEQUENTS = {
     "constant": {"consequent": "constant", "certainty": "tanh"},
     "low rank": {"consequent": "low_rank", "estimator": "ste"},
     "mamdani": {"consequent": npl.Mamdani(defuzzifier="area"), "constraint": 30.0},
+    "worst premise": {"consequent": "constant", "reduce": "worst"},
+    "scaled": {"consequent": "constant", "reduce": "scaled", "estimator": "ste"},
 }
 TERMS, ATTRIBUTE = 3, 1
 
@@ -31,6 +33,7 @@ def network(
     layer_norm=True,
     consequent="affine",
     certainty=None,
+    reduce="sum",
     estimator="stge",
     constraint=0.0,
     dtype=torch.float64,
@@ -44,7 +47,7 @@ def network(
         terms=TERMS,
         max_terms=5,
         selection=npl.Selection(estimator=estimator, constraint=constraint),
-        firing=npl.Firing(alpha=alpha, layer_norm=layer_norm, certainty=certainty),
+        firing=npl.Firing(reduce, alpha=alpha, layer_norm=layer_norm, certainty=certainty),
         consequent=consequent,
         neurogenesis=growth,
         dtype=dtype,

@@ -118,6 +118,27 @@ def test_each_share_is_what_the_oracle_says_the_rule_adds(options, consequent):
 
 
 @pytest.mark.parametrize("layer_norm", [False, True])
+def test_of_worst_premises_the_worst_adds_all_and_every_premise_shows_how_well_it_fits(layer_norm):
+    setup = Setup(layer_norm=layer_norm, reduce="worst", alpha=1.0)
+    net = setup.network(6).eval()
+    x = observations(4, net.in_features, 6)
+    explanation, steps = npl.explain(net, x), setup.oracle(net, x)
+    log_mu = reference.log_memberships(array(x), array(net.centers), array(net.widths))
+    np.testing.assert_allclose(explanation.log_firing, steps["log_firing"], rtol=1e-9)
+    for case in explanation:
+        for place, rule in enumerate(case.fired.tolist()):
+            chosen = log_mu[case.row, np.arange(setup.D), steps["terms"][rule]]
+            np.testing.assert_allclose(case.memberships[place], np.exp(chosen), rtol=1e-9)
+            parts = case.premise_parts[place]
+            assert np.count_nonzero(parts) == 1
+            assert parts.argmin() == chosen.argmin()
+        rivals = case.strongest, case.alternative
+        lead = case.margins(*rivals).sum() + case.own_margin(*rivals)
+        scores = explanation.scores[case.row]
+        np.testing.assert_allclose(lead, scores[rivals[0]] - scores[rivals[1]], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("layer_norm", [False, True])
 def test_premise_parts_and_scores_are_those_of_the_oracle(layer_norm):
     setup = Setup(layer_norm=layer_norm, certainty="log", reduce="mean")
     net = setup.network(5).eval()

@@ -130,9 +130,13 @@ def scores(sums: Tensor, attributes: int, firing: Firing, weights: RuleWeights) 
 
 
 def gain_from_log(log_gain: Tensor) -> Tensor:
-    """The gain of 'scaled' and 'worst' as networks store it: `exp(log_gain)`, never 0 and never beyond all bounds."""
+    """The gain of 'scaled' and 'worst' of what networks store: `exp(log_gain)`, never 0 and never beyond all bounds.
+
+    At its bounds it still has a gradient, which leads back; of NaN, that is NaN too.
+    """
     limit = math.log(MOST_GAIN)
-    return log_gain.clamp(-limit, limit).exp()
+    excess = log_gain.detach() - log_gain.detach().clamp(-limit, limit)
+    return (log_gain - excess).exp()
 
 
 def reduced(sums: Tensor, attributes: int, firing: Firing, scale: Tensor | None = None) -> Tensor:
