@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from .learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
     from .network.consequents import Affine, Constant, LowRank, Mamdani
     from .network.hierarchy import Hierarchy
+    from .network.limits import Sets
     from .network.neurogenesis import Birth, Neurogenesis
     from .network.nfn import NeuroFuzzyNetwork
     from .network.parameter_groups import parameter_groups
     from .network.prunings import Pruning
+    from .network.renewal import Renewal
+    from .network.renewal_state import Rebirth
     from .network.storage import StorageError, load, save
     from .rules.building import network_of
     from .rules.diagnosing import diagnose
@@ -73,11 +76,14 @@ __all__ = [
     "NeuroplasticError",
     "Pruning",
     "Readability",
+    "Rebirth",
     "RecomputationError",
+    "Renewal",
     "RuleBase",
     "RuleJSONError",
     "RuleSyntaxError",
     "Selection",
+    "Sets",
     "SimplificationReport",
     "Simplified",
     "Stability",
@@ -110,10 +116,13 @@ _HOMES = {
     "learn.estimators": "NeuroFuzzyClassifier NeuroFuzzyRegressor",
     "network.consequents": "Affine Constant LowRank Mamdani",
     "network.hierarchy": "Hierarchy",
+    "network.limits": "Sets",
     "network.neurogenesis": "Birth Neurogenesis",
     "network.nfn": "NeuroFuzzyNetwork",
     "network.parameter_groups": "parameter_groups",
     "network.prunings": "Pruning",
+    "network.renewal": "Renewal",
+    "network.renewal_state": "Rebirth",
     "network.storage": "StorageError load save",
     "rules.building": "network_of",
     "rules.diagnosing": "diagnose",

@@ -77,6 +77,26 @@ def test_values_reach_their_place_in_the_tree():
     assert with_values(config, {}) == config
 
 
+def test_what_prunes_limits_and_renews_rules_is_set_by_name_and_reaches_the_network():
+    values = {
+        "any": True,
+        "price": 0.1,
+        "start": 2.0,
+        "noise_passes": 900,
+        "sets_start": "data",
+        "sets_widest": 0.5,
+        "renew": True,
+        "renewal_every": 50,
+    }
+    head = with_values(preset("tuned", "TC", "nfn"), values).head
+    level = head.build(3, 2).levels[0]
+    assert level.selection == npl.Selection("stge", any=True, price=0.1, start=2.0, noise_passes=900)
+    assert level.sets == npl.Sets(start="data", widest=0.5)
+    assert level.renewal == npl.Renewal(every=50)
+    plain = preset("tuned", "TC", "nfn").head.build(3, 2).levels[0]
+    assert plain.sets is plain.renewal is None
+
+
 def test_unknown_name_gets_a_suggestion():
     with pytest.raises(npl.ConfigError, match="unknown option 'rule'; did you mean 'rules'"):
         with_values(preset("tuned", "TC", "nfn"), {"rule": 3})

@@ -14,12 +14,23 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("firing", [npl.Firing(), npl.Firing(reduce="worst", balance=0.1)], ids=str)
-def test_compiled_network_trains_like_the_plain_one(firing):
+EVERYTHING = {
+    "firing": npl.Firing(reduce="scaled", balance=0.1),
+    "selection": npl.Selection("ste", any=True, price=0.1, start=2.0),
+    "sets": npl.Sets(start="data", widest=0.5, margin=2.0),
+    "renewal": npl.Renewal(every=2, least=0.9),
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"firing": npl.Firing(reduce="worst", balance=0.1)}, EVERYTHING],
+    ids=["plain", "worst", "everything on"],
+)
+def test_compiled_network_trains_like_the_plain_one(options):
     torch.manual_seed(0)
-    net = npl.NeuroFuzzyNetwork(
-        6, 2, 10, firing=firing, neurogenesis=npl.Neurogenesis(delay=2), dtype=torch.float64
-    )
+    growth = npl.Neurogenesis(delay=2)
+    net = npl.NeuroFuzzyNetwork(6, 2, 10, neurogenesis=growth, dtype=torch.float64, **options)
     twin = copy.deepcopy(net)
     compiled = torch.compile(net, backend="aot_eager")
     for step in range(5):
@@ -31,6 +42,8 @@ def test_compiled_network_trains_like_the_plain_one(firing):
         for ours, theirs in zip(net.parameters(), twin.parameters(), strict=True):
             torch.testing.assert_close(ours.grad, theirs.grad)
     assert net.births == twin.births != []
+    ours, theirs = ([(event.step, event.rule) for event in each.renewals] for each in (net, twin))
+    assert ours == theirs
 
 
 def test_compiled_evaluation_equals_plain_evaluation():

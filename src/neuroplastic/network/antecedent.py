@@ -25,8 +25,10 @@ from ..fuzzy.tracing import may_look, traced
 from . import extra_state
 from .frozen import Frozen, Wish
 from .keeping import keeping
+from .limits import Limits, Sets
 from .neurogenesis import Growth, Neurogenesis, Statistics, observe
 from .passes import Pass, PassBook, mark_of, recomputing, repeatable
+from .placing import begin_on
 from .prunings import EVERY, Prunings, ignored
 from .settled import Settled
 from .starting import Range, drawn, first_sets, start_clearly
@@ -44,6 +46,7 @@ class Antecedent(nn.Module):
     noise_seed: Tensor
     ignored: Tensor
     frozen: Frozen | None
+    limits: Limits | None
 
     def __init__(
         self,
@@ -56,11 +59,12 @@ class Antecedent(nn.Module):
         neurogenesis: Neurogenesis | None,
         input_range: Range,
         firing: Firing,
+        sets: Sets | None,
         device: torch.device | str | None,
         dtype: torch.dtype | None,
     ) -> None:
         super().__init__()
-        self.rules, self.max_terms = rules, max_terms
+        self.rules, self.terms, self.max_terms = rules, terms, max_terms
         self.selection, self.neurogenesis, self.firing = selection, neurogenesis, firing
         like = torch.empty(0, device=device, dtype=dtype)
         # Xavier normal, for a layer with the attributes coming in and the rules going out.
@@ -75,7 +79,10 @@ class Antecedent(nn.Module):
         # Drawn once from torch's generator; all later randomness is a function of it and of counters.
         seed = torch.randint(2**62, (1,)).to(like.device)
         self.register_buffer("noise_seed", seed)
-        self.statistics = Statistics(attributes, torch.empty(0, device=device, dtype=_computing(like.dtype)))
+        computed = torch.empty(0, device=device, dtype=_computing(like.dtype))
+        self.statistics = Statistics(attributes, computed)
+        self.limits = None if sets is None else Limits(sets, attributes, input_range, computed)
+        self.started = False
         self.growth = Growth()
         self.prunings = Prunings()
         if selection.any:  # which premises were "any" at the last look, (U, D)
@@ -135,6 +142,8 @@ class Antecedent(nn.Module):
             self.passes += 1
             if self.selection.any:  # which weight decay wears down
                 self.raw_widths.data.masked_fill_(self.any_mask, any_width(self.raw_widths.dtype))
+            if self.limits is not None:
+                self._tend_sets(self.limits, x)
             if self.neurogenesis is not None:
                 observe(self, self.neurogenesis, bounded(x, self))
             if self.selection.any and (self.passes == 1 or self.passes % EVERY == 0):
@@ -144,6 +153,15 @@ class Antecedent(nn.Module):
         if varies and repeatable():
             self._book.enter(mark_of(x), begun)
         return begun
+
+    def _tend_sets(self, limits: Limits, x: Tensor) -> None:
+        """Start on the first batch of two rows or more, where that is asked for, and keep sets within their limits."""
+        if limits.config.start == "data" and not self.started and len(x) > 1:
+            begin_on(self, limits, bounded(x, self))
+            self.started = True
+            if self.selection.any:
+                self.ignored.copy_(ignored(self))
+        limits.enforce(self)
 
     def _look_at_premises(self) -> None:
         now = ignored(self)
@@ -285,6 +303,8 @@ class Antecedent(nn.Module):
         saved = {"passes": self.passes, **self.growth.as_dict()}
         if any(self.wish):
             saved["frozen"] = self.wish
+        if self.started:
+            saved["started"] = True
         if self.prunings.total:
             saved["prunings"] = self.prunings.as_dict()
         return extra_state.written(saved)
@@ -292,7 +312,7 @@ class Antecedent(nn.Module):
     def set_extra_state(self, state: Tensor) -> None:
         """Take over what `get_extra_state` gave; a ConfigError names what does not fit this network."""
         saved = extra_state.read(state, len(self.centers), self.max_terms, self.rules)
-        self.passes, self.wish = saved.passes, saved.wish
+        self.passes, self.wish, self.started = saved.passes, saved.wish, saved.started
         self.growth.restore(saved.batches, saved.births, at_capacity=saved.at_capacity)
         self.prunings.restore(saved.prunings)
 

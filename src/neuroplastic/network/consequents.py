@@ -15,7 +15,7 @@ from ..fuzzy import consequents as decide
 from ..fuzzy.membership import raw_from_widths, widths_from_raw
 from ..fuzzy.noise import gumbel, mix
 from ..fuzzy.selection import Selection, hard_choice, straight_through
-from .starting import CROSSING, drawn
+from .starting import CLEAR, CROSSING, drawn
 from .untraced import untraced
 
 _STARTS = ("normal", "zeros")
@@ -143,6 +143,18 @@ class Consequent(nn.Module, ABC):
             f"{type(self).__name__} is neither, and can be trained, saved and called, but not read"
         )
 
+    @torch.no_grad()
+    def conclude(self, rules: Tensor, y: Tensor) -> None:
+        """Let rules, (n,) numbers, begin anew with the conclusions y (n, O) whatever the input, in place.
+
+        By `bias` (U, O) and `weight` (U, ...), where there are such parameters; what has neither stays as it is.
+        """
+        for name, parameter in self.named_parameters():
+            if name == "weight":
+                parameter.data[rules] = 0
+            elif name == "bias":
+                parameter.data[rules] = y.to(parameter)
+
 
 class ConsequentConfig(Protocol):
     """A frozen dataclass that makes a consequent; its name is in the catalogue, its fields are options."""
@@ -264,6 +276,14 @@ class MamdaniConsequent(Consequent):
         logits = self.conclusion_logits
         noise = gumbel(mix(int(self.noise_seed), draw), tuple(logits.shape), logits.device, logits.dtype)
         return noise if scale == 1 else noise.mul_(scale)
+
+    @torch.no_grad()
+    def conclude(self, rules: Tensor, y: Tensor) -> None:
+        """See `Consequent`: the output sets nearest to y, clear of the rest."""
+        nearest = (self.output_centers - y.to(self.output_centers).unsqueeze(-1)).abs().argmin(dim=-1)
+        logits = self.conclusion_logits.data
+        fresh = logits.new_zeros(len(rules), *logits.shape[:2]).scatter_(1, nearest.unsqueeze(1), CLEAR)
+        logits[:, :, rules] = fresh.permute(1, 2, 0)
 
     def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
         """See `Consequent`."""

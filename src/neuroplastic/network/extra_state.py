@@ -30,6 +30,7 @@ class ExtraState:
     births: list[Birth]
     frozen: tuple[list[int], list[tuple[int, int]]] = field(default_factory=lambda: ([], []))
     prunings: SavedPrunings = field(default_factory=SavedPrunings)
+    started: bool = False
 
     @property
     def wish(self) -> Wish:

@@ -54,12 +54,16 @@ class Frozen(nn.Module):
     """
 
     spared: Tensor
+    sets: Tensor
 
     def __init__(self, net: NeuroFuzzyNetwork, wish: Wish) -> None:
         super().__init__()
         self._dimensions: dict[str, int | None] = {}
         self._keep_rules(net, list(wish.rules))
         places = [attribute * net.max_terms + term for attribute, term in wish.sets]
+        sets = torch.zeros_like(net.term_mask)
+        sets.view(-1)[places] = True
+        self.register_buffer("sets", sets, persistent=False)
         for name in ("centers", "raw_widths"):
             self._keep(f"antecedent.{name}", getattr(net.antecedent, name), None, places)
 

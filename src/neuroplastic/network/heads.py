@@ -14,7 +14,9 @@ from ..fuzzy.selection import Selection
 from .consequents import Affine, ConsequentConfig
 from .dueling import ACTIVATIONS, dnn_head
 from .hierarchy import Hierarchy
+from .limits import Sets
 from .neurogenesis import Neurogenesis
+from .renewal import Renewal
 from .starting import check_room
 
 
@@ -70,6 +72,11 @@ class NfnConfig:
     selection: Selection = field(default_factory=Selection)
     firing: Firing = field(default_factory=Firing)
     neurogenesis: Neurogenesis = field(default_factory=Neurogenesis)
+    sets: Sets = field(default_factory=Sets, metadata={"prefix": "sets_"})
+    renew: bool = field(
+        default=False, metadata={"help": "whether rules that hardly fire are reborn where errors are large"}
+    )
+    renewal: Renewal = field(default_factory=Renewal, metadata={"prefix": "renewal_"})
 
     def __post_init__(self) -> None:
         for name in ("rules", "terms", "max_terms"):
@@ -104,4 +111,6 @@ class NfnConfig:
             consequent=self.consequent,
             neurogenesis=self.neurogenesis if self.grow else None,
             input_range=(self.input_low, self.input_high),
+            sets=None if self.sets == Sets() else self.sets,
+            renewal=self.renewal if self.renew else None,
         )

@@ -14,9 +14,12 @@ from ..errors import ConfigError, at_least
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
 from .consequents import ConsequentConfig
+from .limits import Sets
 from .neurogenesis import Birth, Neurogenesis
 from .nfn import _FIRING, _NEUROGENESIS, _SELECTION, NeuroFuzzyNetwork
 from .prunings import Pruning
+from .renewal import Renewal
+from .renewal_state import Rebirth
 from .size import check_size, parameters_of
 from .starting import Range
 
@@ -46,6 +49,8 @@ class Hierarchy(nn.Module):
         neurogenesis: Neurogenesis | None = _NEUROGENESIS,
         input_range: Range = (0.0, 1.0),
         hidden_range: Range = (-1.0, 1.0),
+        sets: Sets | None = None,
+        renewal: Renewal | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -83,6 +88,8 @@ class Hierarchy(nn.Module):
                 consequent=kinds[level],
                 neurogenesis=neurogenesis,
                 input_range=input_range if level == 0 else hidden_range,
+                sets=sets,
+                renewal=renewal,
                 device=device,
                 dtype=dtype,
             )
@@ -104,6 +111,11 @@ class Hierarchy(nn.Module):
     def prunings(self) -> list[tuple[int, Pruning]]:
         """Premises dropped or taken up in all levels, each with the number of its level from 0, in order of level."""
         return [(number, event) for number, level in enumerate(self.levels) for event in level.prunings]
+
+    @property
+    def renewals(self) -> list[tuple[int, Rebirth]]:
+        """Rules reborn in all levels, each with the number of its level from 0, in order of level."""
+        return [(number, event) for number, level in enumerate(self.levels) for event in level.renewals]
 
     def config(self) -> dict[str, Any]:
         """The levels' configurations in a form that JSON can hold."""

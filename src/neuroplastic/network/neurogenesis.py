@@ -122,7 +122,7 @@ def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor) -> None:
 
 
 def _deliver(antecedent: Antecedent, rule: Neurogenesis) -> None:
-    group = _data_parallel_group()
+    group = data_parallel_group()
     moments = antecedent.statistics.moments()
     if group is not None:
         moments = _merged_over(group, moments)
@@ -177,7 +177,7 @@ def _bear(
     growth.births += [Birth(growth.batches, a, t, c, w, round(n)) for a, t, c, w, n in records]
 
 
-def _data_parallel_group() -> torch.distributed.ProcessGroup | None:
+def data_parallel_group() -> torch.distributed.ProcessGroup | None:
     """The process group of the DistributedDataParallel wrapper whose forward pass is running, if any."""
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return None

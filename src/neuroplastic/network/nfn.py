@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from .. import catalog
 from ..errors import ConfigError, at_least
 from ..fuzzy.balance import balanced
 from ..fuzzy.firing import Firing, RuleWeights, firing_levels, gain_from_log, reduced
@@ -19,12 +17,15 @@ from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from . import state_hooks
 from .antecedent import Antecedent, bounded, check_input
-from .configuration import read_config
+from .configuration import check_parts, config_of, read_config
 from .consequents import ConsequentConfig, MamdaniConsequent, consequent_config
 from .frozen import Frozen, Wish, checked_wish
 from .keeping import keeping
+from .limits import Sets
 from .neurogenesis import Birth, Neurogenesis, Statistics
 from .prunings import Pruning
+from .renewal import Renewal, Renewals
+from .renewal_state import Rebirth
 from .size import check_size, parameters_of
 from .starting import Range, check_room
 from .untraced import untraced
@@ -59,6 +60,8 @@ class NeuroFuzzyNetwork(nn.Module):
         consequent: str | ConsequentConfig = "affine",
         neurogenesis: Neurogenesis | None = _NEUROGENESIS,
         input_range: Range = (0.0, 1.0),
+        sets: Sets | None = None,
+        renewal: Renewal | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -67,13 +70,10 @@ class NeuroFuzzyNetwork(nn.Module):
         self.out_features = at_least("out_features", out_features, 1)
         self.rules = at_least("rules", rules, 1)
         self.terms, self.max_terms = at_least("terms", terms, 1), at_least("max_terms", max_terms, 1)
-        for name, part, kind in (("selection", selection, Selection), ("firing", firing, Firing)):
-            if not isinstance(part, kind):
-                raise ConfigError(f"{name} must be a npl.{kind.__name__}, got {part!r}")
+        check_parts(selection, firing, neurogenesis, sets, renewal)
         check_room(terms, max_terms, selection)
-        if not (neurogenesis is None or isinstance(neurogenesis, Neurogenesis)):
-            raise ConfigError(f"neurogenesis must be a npl.Neurogenesis or None, got {neurogenesis!r}")
         self.selection, self.firing_config, self.neurogenesis = selection, firing, neurogenesis
+        self.sets, self.renewal = sets, renewal
         self.input_range = input_range
         self.vocabulary: Vocabulary | None = None
         like = torch.empty(0, device=device, dtype=dtype)
@@ -93,6 +93,7 @@ class NeuroFuzzyNetwork(nn.Module):
             neurogenesis=neurogenesis,
             input_range=input_range,
             firing=firing,
+            sets=sets,
             device=device,
             dtype=dtype,
         )
@@ -107,6 +108,8 @@ class NeuroFuzzyNetwork(nn.Module):
         self.raw_alpha = nn.Parameter(like.new_zeros(())) if firing.alpha == "learn" else None
         log_gain = nn.Parameter(like.new_full((), math.log(firing.gain))) if firing.has_gain else None
         self.register_parameter("log_gain", log_gain)
+        computed = self.antecedent.statistics.mean
+        self.renewing = None if renewal is None else Renewals(renewal, in_features, rules, computed)
         state_hooks.register(self)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -119,6 +122,9 @@ class NeuroFuzzyNetwork(nn.Module):
         if frozen is not None and self.training:
             self._restore()
         with torch.autocast(x.device.type, enabled=False):
+            watching = self.renewing if self.training else None
+            if watching is not None and len(x):
+                watching.begin(self)
             begun = self.antecedent.begin(x, counts=True)
             firing = self._firing_levels(self.antecedent.log_firing(x, begun))
             if self.training and self.firing_config.balance:
@@ -129,6 +135,8 @@ class NeuroFuzzyNetwork(nn.Module):
             else:
                 held = frozen.held_parameters("consequent", self.consequent)
                 y = functional_call(self.consequent, held, decided)
+            if watching is not None:
+                y = watching.watch(x, firing, y)
         return y.to(x.dtype) if x.dtype in (torch.float16, torch.bfloat16) else y
 
     def log_firing(self, x: Tensor) -> Tensor:
@@ -285,6 +293,11 @@ class NeuroFuzzyNetwork(nn.Module):
         return list(self.antecedent.prunings.latest)
 
     @property
+    def renewals(self) -> list[Rebirth]:
+        """Rules that were retired and reborn where errors are large: the last 10,000."""
+        return [] if self.renewing is None else list(self.renewing.state.latest)
+
+    @property
     def weight(self) -> nn.Parameter:
         """Weights of the consequents: (U, O, D), or (U, O, R) in the low-rank form."""
         return self._part("weight")
@@ -369,22 +382,7 @@ class NeuroFuzzyNetwork(nn.Module):
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments in a form that JSON can hold; `from_config` builds the same network."""
-        decided = catalog.name_of("consequent", self.consequent_config)
-        low, high = (torch.as_tensor(end, dtype=torch.float64).tolist() for end in self.input_range)
-        return {
-            "in_features": self.in_features,
-            "out_features": self.out_features,
-            "rules": self.rules,
-            "terms": self.terms,
-            "max_terms": self.max_terms,
-            "selection": asdict(self.selection),
-            "firing": asdict(self.firing_config),
-            "consequent": {"kind": decided, **asdict(self.consequent_config)},
-            "neurogenesis": None if self.neurogenesis is None else asdict(self.neurogenesis),
-            "input_range": [low, high],
-            "dtype": str(self.centers.dtype).removeprefix("torch."),
-            "vocabulary": None if self.vocabulary is None else self.vocabulary.as_dict(),
-        }
+        return config_of(self)
 
     @classmethod
     def from_config(
@@ -403,6 +401,8 @@ class NeuroFuzzyNetwork(nn.Module):
             consequent=saved.decisions,
             neurogenesis=saved.neurogenesis,
             input_range=saved.input_range,
+            sets=saved.sets,
+            renewal=saved.renewal,
             device=device,
             dtype=saved.type,
         )

@@ -63,6 +63,8 @@ def _blank(net: NeuroFuzzyNetwork, draft: Draft, max_terms: int) -> NeuroFuzzyNe
             consequent=net.consequent_config,
             neurogenesis=net.neurogenesis,
             input_range=net.input_range,
+            sets=net.sets,
+            renewal=net.renewal,
             device=net.centers.device,
             dtype=net.centers.dtype,
         )
@@ -146,6 +148,9 @@ def _copy_history(result: NeuroFuzzyNetwork, draft: Draft, net: NeuroFuzzyNetwor
     old, new = net.antecedent, result.antecedent
     new.noise_seed.copy_(old.noise_seed)
     new.passes = old.passes
+    new.started = old.started
+    if old.limits is not None and new.limits is not None:
+        new.limits.load_state_dict(old.limits.state_dict())
     new.statistics.load_state_dict(old.statistics.state_dict())
     moved = (
         replace(birth, term=int(new_slot[birth.attribute, draft.home[birth.attribute, birth.term]]))
