@@ -229,6 +229,12 @@ def test_codes_give_each_category_a_crisp_set_of_its_name_that_no_training_moves
     }
 
 
+def test_predictions_do_not_depend_on_how_a_table_lies_in_memory():
+    x, y = load_iris(return_X_y=True)
+    model = npl.NeuroFuzzyClassifier(**QUICK).fit(x, y)
+    np.testing.assert_array_equal(model.predict_proba(np.asfortranarray(x)), model.predict_proba(x))
+
+
 # Classes that count differently
 
 

@@ -144,7 +144,8 @@ class Encoder:
 
     def _stacked(self, X: Any, form: Form) -> Numbers:
         if isinstance(X, np.ndarray) and not self.has_words:
-            numbers: Numbers = X[:, [place for place, _ in self.used]]
+            # By rows, however the table lies in memory: sums then do not depend on that to the last bit.
+            numbers: Numbers = np.ascontiguousarray(X[:, [place for place, _ in self.used]])
             if np.isfinite(numbers).all():
                 return numbers
         parts: list[NDArray[Any]] = []
