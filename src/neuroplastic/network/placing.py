@@ -81,7 +81,7 @@ def far_apart(x: Tensor, count: int, generator: torch.Generator) -> Tensor:
 
     The seeding of k-means++. Where all rows are taken, or equal, the next is drawn evenly.
     """
-    x = x.double().cpu()
+    x = x.cpu().double()
     chosen = [int(torch.randint(len(x), (1,), generator=generator))]
     nearest = (x - x[chosen[0]]).square().sum(dim=1)
     for _ in range(count - 1):
@@ -108,7 +108,7 @@ def choose_nearest(antecedent: Antecedent, rules: Tensor, rows: Tensor, generato
         nothing = antecedent.any_mask
         chosen = chosen.where(asks | ~nothing.any(dim=1), nothing.to(torch.uint8).argmax(dim=1))
     fresh = torch.randn(len(rules), *logits.shape[:2], generator=generator, dtype=torch.float64)
-    fresh = fresh.mul_(antecedent.logit_deviation).to(rows.device)
+    fresh = fresh.mul_(antecedent.logit_deviation).to(antecedent.precisions())
     fresh.scatter_add_(
         1, chosen.unsqueeze(1), fresh.new_full((len(rules), 1, rows.shape[1]), selection.start or CLEAR)
     )
