@@ -59,7 +59,7 @@ def main() -> None:
         )
     print(f"rules firing per flower: {active:.1f} of {RULES}")
     names = [name.removesuffix(" (cm)") for name in flowers.feature_names]
-    print(npl.rule_base(net, feature_names=names, output_names=flowers.target_names).text(consequents=2))
+    print(npl.rule_base(net, feature_names=names, output_names=flowers.target_names, classes=True))
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .rules.building import network_of
     from .rules.diagnosing import diagnose
     from .rules.diagnosis import Diagnosis
+    from .rules.evidence import Evidence
     from .rules.explanations.explaining import Explainer, explain
     from .rules.explanations.explanation import Explanation
     from .rules.json_form import RuleJSONError
@@ -61,6 +62,7 @@ __all__ = [
     "ConfigError",
     "Constant",
     "Diagnosis",
+    "Evidence",
     "Explainer",
     "Explanation",
     "Firing",
@@ -127,6 +129,7 @@ _HOMES = {
     "rules.building": "network_of",
     "rules.diagnosing": "diagnose",
     "rules.diagnosis": "Diagnosis",
+    "rules.evidence": "Evidence",
     "rules.explanations.explaining": "Explainer explain",
     "rules.explanations.explanation": "Explanation",
     "rules.json_form": "RuleJSONError",

@@ -246,7 +246,7 @@ def test_a_file_of_all_kinds_is_fitted_predicted_and_explained(tmp_path, capsys)
     assert "note: 1 missing values of 'seen' were taken as its median, 2020-01-" in told.out
     assert "note: 'planet' has the same value in all rows, so it says nothing." in told.out
     assert "note: 'number' is a whole number that rises from row to row" in told.out
-    assert "'seen (days)' is" in told.out
+    assert "seen (days) is" in told.out
     assert "neuroplastic:" not in told.err, "what the notes say is not said again by each fold"
     frame.assign(colour="green").head(2).to_csv(tmp_path / "new.csv", index=False)
     assert main(["predict", model, str(tmp_path / "new.csv")]) == 0

@@ -11,7 +11,7 @@ from torch import nn
 
 import neuroplastic as npl
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
-from neuroplastic.rules import diagnosing
+from neuroplastic.rules import diagnosing, leading
 from tests import reference
 from tests.random_network import Setup, array, place, random_mask
 
@@ -185,7 +185,7 @@ def test_rules_that_come_twice_lead_and_carry_as_one(consequent):
 def test_large_data_go_through_in_parts(monkeypatch):
     net, x, _ = network_and_rows(Setup(), 5, rows=50)
     whole = figures(npl.diagnose(net, x))
-    monkeypatch.setattr(diagnosing, "NUMBERS_AT_ONCE", 7 * 12)
+    monkeypatch.setattr(leading, "NUMBERS_AT_ONCE", 7 * 12)
     assert figures(npl.diagnose(net, x)) == pytest.approx(whole)
 
 

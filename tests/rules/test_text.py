@@ -26,14 +26,14 @@ def linear(premises, weight, bias, inputs=None, outputs=("setosa", "versicolor")
     return npl.RuleBase(inputs, outputs, np.array(premises), consequents, firing, **parts)
 
 
-def test_a_rule_reads_like_a_sentence():
+def test_a_rule_reads_like_a_sentence_with_formulas_where_they_are_asked_for():
     rules = linear(
         [[0, 1], [-1, 0]],
         [[[1.2, -0.5], [0, 0]], [[0, 1e-7], [-3, 0]]],
         [[0.31, -2], [0, 0.5]],
         certainty=[np.log(4), 0],
     )
-    assert str(rules).splitlines() == [
+    assert rules.text(formulas=True).splitlines() == [
         "RULE 1: IF petal length is low AND petal width is high THEN setosa is 0.31 + 1.2 * petal length "
         "- 0.5 * petal width AND versicolor is -2 WITH certainty 0.8",
         "RULE 2: IF petal width is low THEN setosa is 0 + 1e-07 * petal width "
@@ -109,7 +109,8 @@ def test_a_summary_keeps_the_largest_weights():
     weight[0, 0, [3, 1599]] = (-7, 5)
     weight[0, 0, 0] = 0
     rules = linear(np.full((1, 1600), -1), weight, [[0.5]], inputs, ["y"])
-    assert rules.text(consequents=2) == "RULE 1: IF anything THEN y is 0.5 - 7 * x4 + 5 * x1600 + 1597 more"
+    text = rules.text(consequents=2, formulas=True)
+    assert text == "RULE 1: IF anything THEN y is 0.5 - 7 * x4 + 5 * x1600 + 1597 more"
 
 
 def test_digits_are_significant_digits():

@@ -7,7 +7,7 @@ PAGE = HOW_TO / "rules_text.md"
 
 
 def test_the_examples_of_the_page_print_what_it_shows():
-    assert examples_that_print_what_is_shown(PAGE) == 4
+    assert examples_that_print_what_is_shown(PAGE) == 5
 
 
 def test_the_grammar_of_the_page_is_that_of_the_parser():

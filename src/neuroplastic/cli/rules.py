@@ -39,6 +39,9 @@ def add_to(commands: Any) -> None:
         add_import(command)
     rules.add_argument("--out", metavar="FILE", help="write here instead of printing")
     rules.add_argument(
+        "--formulas", action="store_true", help="print the formulas of THEN parts, not what they amount to"
+    )
+    rules.add_argument(
         "--exact", action="store_true", help="all premises and digits, so that they can be read back"
     )
     rules.add_argument(
@@ -62,6 +65,8 @@ def run_rules(options: argparse.Namespace) -> int:
     ending = "" if target is None else choose("the ending of --out", target.suffix.lower(), rule_files())
     if options.exact and ending not in ("", ".txt"):
         raise ConfigError(f"--exact is for rules as text, {ending} is none; leave it out")
+    if options.formulas and (ending or options.exact):
+        raise ConfigError("--formulas is for rules that are printed; leave it out, or --out and --exact")
     _for_runs(options, "which", "head")
     if options.data is not None:
         _check_data(options)
@@ -71,7 +76,7 @@ def run_rules(options: argparse.Namespace) -> int:
     opened = open_anything(options.source, which=options.which or EPOCHS[0])
     rules = rules_of(opened, head=options.head or HEADS[0])
     if target is None:
-        print(rules.text(exact=options.exact))
+        print(rules.text(formulas=options.formulas, exact=options.exact))
         if not options.exact:
             print(f"\n{_as_comment(_diagnosis(opened, options))}")
         return 0
@@ -109,7 +114,7 @@ def _diagnosis(opened: Opened, options: argparse.Namespace) -> str:
 
 
 def _as_comment(text: str) -> str:
-    """Lines that the language of rules skips: what is printed can be read back."""
+    """Lines that the language of rules skips."""
     return "\n".join(f"# {line}" for line in text.splitlines())
 
 

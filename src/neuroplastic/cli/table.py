@@ -60,7 +60,7 @@ def run_fit(options: argparse.Namespace) -> int:
     with Stages() as stages:
         fitted = fit_table(table, how, on_progress=stages)
     saved = save_table(fitted, options.out, force=options.force)
-    print(f"\n{fitted.rules.text(premises=4, consequents=3)}\n")
+    print(f"\n{fitted.rules.text(premises=4)}\n")
     for line in saved.summary:
         print(line)
     print(f"\n{fitted.diagnosis}\n")

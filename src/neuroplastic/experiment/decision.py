@@ -88,6 +88,7 @@ def head_rules(config: RunConfig, network: DuelingNetwork, head: str = "advantag
         feature_names=feature_names(config, network),
         output_names=outputs,
         scaler=network.encoder.scaling(),  # type: ignore[operator]
+        classes=head != "value",
     )
 
 

@@ -13,6 +13,7 @@ from ..rules.diagnosis import Diagnosis
 from ..rules.measures.readability import readability
 from ..rules.pictures import plot_births, plot_explanation, plot_firing, plot_rule_map, plot_sets
 from ..rules.rule_base import RuleBase
+from ..rules.text.plain import plain_sentences
 from .canvas import finished
 from .document import Cell, Figure, Report, Section, Table, text_cells
 
@@ -77,11 +78,10 @@ def _score_table(scores: Scores) -> Table:
 
 
 def _rule_table(rules: RuleBase) -> Table:
-    lines = rules.text().splitlines()
     rows = []
-    for line in lines:
-        head, _, rest = line.partition(": ")
-        rows.append((Cell(head), Cell(rest)))
+    for number, sentence in plain_sentences(rules):
+        said = sentence.removeprefix(f"RULE {number}: ")
+        rows.append((Cell(f"RULE {number}"), Cell(said)))
     how = (
         "A rule fires the more, the better a row matches its IF part; the output is the average of the THEN parts, "
         "weighted by firing. Of long rules the premises that set them apart most are shown."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,14 @@ from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from .diagnosis import Diagnosis
 from .estimators import FittedEstimator, is_estimator, not_a_network
+from .leading import ROUNDING, leader, parts
 from .networks import evaluating, levels_of, rows_of
 
 # A rule lives that fires more than this somewhere; rules make a decision that hold so much of its firing; a premise
 # fits from this membership on; a number is another one if it moves by so many standard deviations.
 LIVING, DECIDING, FITTING, MOVING = 0.01, 0.95, 0.5, 0.1
-# Up to this factor numbers are equal: rounding does not decide who leads, fits or moves.
-ROUNDING = 1e-6
-# A large batch goes through in parts of about so many numbers, pictures in parts of so many.
-NUMBERS_AT_ONCE, PICTURES_AT_ONCE = 1 << 22, 64
+# Pictures go through in parts of so many.
+PICTURES_AT_ONCE = 64
 
 DECISIONS = ("auto", "class", "number")
 
@@ -85,7 +84,7 @@ def diagnosed(
     with evaluating(net), torch.no_grad():
         x = rows_of(data, levels[0])
         for below in levels[:place]:
-            x = torch.cat([below(part) for part in _parts(x, below)])
+            x = torch.cat([below(part) for part in parts(x, below)])
         return _figures(one, x, levels[place + 1 :], decision, source)
 
 
@@ -106,8 +105,8 @@ def _features(agent: DuelingNetwork, data: Any) -> Tensor:
         )
     where = levels_of(agent.advantage)[0].centers.device
     at_once = PICTURES_AT_ONCE if observations.ndim > 2 else len(observations)
-    parts = torch.split(observations.detach(), at_once)
-    return torch.cat([agent.encoder(part.to(where)) for part in parts])
+    batches = torch.split(observations.detach(), at_once)
+    return torch.cat([agent.encoder(batch.to(where)) for batch in batches])
 
 
 def _figures(
@@ -118,21 +117,21 @@ def _figures(
     leads, firing, peak = (torch.zeros(net.rules, dtype=torch.float64) for _ in range(3))
     fits = premises = deciding = 0
     outputs = []
-    for part in _parts(x, net):
+    for part in parts(x, net):
         levels = net.firing(part)
         outputs.append(_decided(net, part, levels, above))
         known = levels.cpu().double()
-        leader = _leader(known)
-        leads += torch.bincount(leader, minlength=net.rules)
+        first = leader(known)
+        leads += torch.bincount(first, minlength=net.rules)
         firing += known.sum(dim=0)
         peak = torch.maximum(peak, known.amax(dim=0))
-        fits += int(_all_fit(net, centers, part, leader).sum())
-        premises += int(asks[leader].sum())
+        fits += int(_all_fit(net, centers, part, first).sum())
+        premises += int(asks[first].sum())
         deciding += int(_holding(known).sum())
     rows = len(x)
     mean = (firing / rows).to(levels)
     averaged = [
-        _decided(net, part, mean.expand(len(part), -1), above).cpu().double() for part in _parts(x, net)
+        _decided(net, part, mean.expand(len(part), -1), above).cpu().double() for part in parts(x, net)
     ]
     share = leads[leads > 0] / rows
     return Diagnosis(
@@ -151,12 +150,6 @@ def _figures(
     )
 
 
-def _parts(x: Tensor, net: NeuroFuzzyNetwork) -> Iterable[Tensor]:
-    """The rows, so many at once that what is made of them stays small."""
-    widest = max(net.in_features, net.rules * net.out_features)
-    return torch.split(x, max(1, NUMBERS_AT_ONCE // widest))
-
-
 def _decided(net: NeuroFuzzyNetwork, x: Tensor, firing: Tensor, above: Sequence[NeuroFuzzyNetwork]) -> Tensor:
     """The output (B, O) of the last level when the rules of `net` fire like this."""
     with torch.autocast(x.device.type, enabled=False):
@@ -166,12 +159,6 @@ def _decided(net: NeuroFuzzyNetwork, x: Tensor, firing: Tensor, above: Sequence[
     if not bool(torch.isfinite(y).all()):
         raise InputError("the outputs are not finite: data, or numbers of the network, are too great")
     return y
-
-
-def _leader(firing: Tensor) -> Tensor:
-    """The rule that fires most on each row, (B,); the first of those that tie but for rounding."""
-    top = firing.amax(dim=1, keepdim=True)
-    return (firing >= top * (1 - ROUNDING)).int().argmax(dim=1)
 
 
 def _holding(firing: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import NeuroplasticError
 from ..fuzzy.firing import Firing
+from .evidence import Evidence
 from .rule_base import Conclusions, Indices, Linear, Numbers, RuleBase, Term, Variable
 
 KIND = "neuroplastic rule base"
@@ -45,8 +46,22 @@ def json_of(rules: RuleBase) -> str:
         "premises": rules.premises.tolist(),
         "consequents": consequents,
         **{name: _listed(getattr(rules, name)) for name in ("certainty", "gain", "shift")},
+        **_further(rules),
     }
     return json.dumps(content, ensure_ascii=False, default=float)
+
+
+def _further(rules: RuleBase) -> dict[str, Any]:
+    """What came later, where it says something."""
+    found: dict[str, Any] = {"classes": True} if rules.classes else {}
+    evidence = rules.evidence
+    if evidence is not None:
+        found["evidence"] = {
+            "cases": evidence.cases.tolist(),
+            "shares": evidence.shares.tolist(),
+            "rows": float(evidence.rows),
+        }
+    return found
 
 
 def _firing(firing: Firing) -> dict[str, Any]:
@@ -91,6 +106,8 @@ def rule_base_of(text: str) -> RuleBase:
         _consequents(_part(content, "consequents", dict)),
         firing,
         **{name: _optional(content, name) for name in ("certainty", "gain", "shift")},
+        classes="classes" in content and bool(_part(content, "classes", bool)),
+        evidence=_evidence(content),
     )
 
 
@@ -147,6 +164,15 @@ def _consequents(content: dict[str, Any]) -> Linear | Conclusions:
         raise RuleJSONError("consequents must be of form 'linear', or 'terms' by 'height' or 'area'")
     terms: Indices = _array(_part(content, "terms", list), "conclusions", np.int64)
     return Conclusions(terms, content["defuzzifier"])
+
+
+def _evidence(content: dict[str, Any]) -> Evidence | None:
+    if content.get("evidence") is None:
+        return None
+    found = _part(content, "evidence", dict)
+    _only(found, ("cases", "shares", "rows"), "evidence")
+    cases, shares = (_array(_part(found, name, list), name, np.float64) for name in ("cases", "shares"))
+    return Evidence(cases, shares, _number(found["rows"], "rows"))
 
 
 def _optional(content: dict[str, Any], name: str) -> Numbers | None:

@@ -16,6 +16,8 @@ class Naming:
     scaler: Any = None
     output_scaler: Any = None
     terms: Mapping[str, Sequence[str]] | None = None
+    classes: bool | None = None
+    """whether outputs are scores of classes or actions, of which the greatest is decided for"""
 
     @property
     def is_empty(self) -> bool:

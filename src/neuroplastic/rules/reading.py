@@ -27,14 +27,16 @@ def rule_base(
     scaler: Any = None,
     output_scaler: Any = None,
     terms: Mapping[str, Sequence[str]] | None = None,
+    classes: bool = False,
 ) -> RuleBase:
     """The rules of a network as in evaluation, in raw units where scalers are given.
 
     `scaler` made the network's inputs and `output_scaler` its targets: fitted scikit-learn scalers, or pairs
     (offset, scale). `terms` gives names of your own, by variable, in order of the sets' centres. Names that are
     not given are those the network knows (`net.vocabulary`, of one made of written rules), or x1, x2, ..., y1, ...
+    `classes=True` says that outputs are scores of classes, or of actions, of which the greatest is decided for.
     """
-    return read_rules(net, Naming(feature_names, output_names, scaler, output_scaler, terms))
+    return read_rules(net, Naming(feature_names, output_names, scaler, output_scaler, terms, classes))
 
 
 def read_rules(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> RuleBase:
@@ -65,6 +67,7 @@ def read_rules(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> RuleBase:
         certainty=None if net.certainty is None else numbers(net.certainty),
         gain=None if net.kappa is None else numbers(net.kappa),
         shift=None if net.beta is None else numbers(net.beta),
+        classes=bool(naming.classes),
     )
 
 
@@ -76,13 +79,14 @@ def rule_bases(
     scaler: Any = None,
     output_scaler: Any = None,
     terms: Mapping[str, Sequence[str]] | None = None,
+    classes: bool = False,
 ) -> tuple[RuleBase, ...]:
     """The rule base of every level; the values between levels are called h1.1, h1.2, ..., then h2.1, ...
 
     The other arguments are those of `rule_base`. `terms` of a hidden value names its sets where it is an input.
     A network without levels has one rule base.
     """
-    return read_levels(net, Naming(feature_names, output_names, scaler, output_scaler, terms))
+    return read_levels(net, Naming(feature_names, output_names, scaler, output_scaler, terms, classes))
 
 
 def read_levels(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> tuple[RuleBase, ...]:
@@ -103,6 +107,7 @@ def read_levels(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> tuple[Rul
                 scaler=naming.scaler if number == 0 else None,
                 output_scaler=naming.output_scaler if number == last else None,
                 terms=words[number],
+                classes=naming.classes if number == last else None,
             ),
         )
         for number, level in enumerate(levels)

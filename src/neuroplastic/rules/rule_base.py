@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import ConfigError
 from ..fuzzy.firing import Firing
+from .evidence import Evidence
 from .names import ANY, unique
 
 if TYPE_CHECKING:
@@ -119,6 +120,10 @@ class RuleBase:
     """(U,): kappa of the layer norm"""
     shift: Numbers | None = None
     """(U,): beta of the layer norm"""
+    classes: bool = False
+    """whether outputs are scores of classes or actions, of which the greatest is decided for"""
+    evidence: Evidence | None = None
+    """the rows of training behind each rule, where they are known"""
 
     def __post_init__(self) -> None:
         unique("name of an input", [variable.name for variable in self.inputs])
@@ -151,6 +156,8 @@ class RuleBase:
                 raise ConfigError(f"{name} must be {'given' if wanted else 'None'} with {self.firing!r}")
             if part is not None:
                 _shape(name, part, (rules,))
+        if self.evidence is not None:
+            _shape("shares of the evidence", self.evidence.shares, (rules, outputs))
         for array in self._arrays():
             array.setflags(write=False)
 
@@ -177,9 +184,14 @@ class RuleBase:
         digits: int = 3,
         premises: int | None = 8,
         consequents: int | None = 8,
+        formulas: bool = False,
         exact: bool = False,
     ) -> str:
-        """The rules as sentences, one line each: `RULE 1: IF a is low AND b is high THEN y is 0.3 + 1.2 * a`.
+        """The rules as sentences, one line each: `RULE 1: IF a is low AND b is high THEN y is about 1.3`.
+
+        With evidence, those with most cases come first: `IF petal length is low THEN setosa (97 %, 50 cases)`. What
+        depends on the inputs is told by the cases or else by its value in the middle of the rule's sets;
+        `formulas=True` writes it out: `y is 0.3 + 1.2 * a`.
 
         At most `premises` premises are shown, those that set a rule apart from the others most, and of a sum at
         most `consequents` weights, the largest; `AND 1596 more` says what was left out (None: show all). Numbers
@@ -187,7 +199,9 @@ class RuleBase:
         """
         from .text.sentences import text_of
 
-        return text_of(self, digits=digits, premises=premises, consequents=consequents, exact=exact)
+        return text_of(
+            self, digits=digits, premises=premises, consequents=consequents, formulas=formulas, exact=exact
+        )
 
     @staticmethod
     def from_text(

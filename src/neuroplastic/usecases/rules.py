@@ -28,9 +28,9 @@ class ReadRules:
     def __len__(self) -> int:
         return sum(map(len, self.levels))
 
-    def text(self, *, exact: bool = False) -> str:
-        """The rules as sentences; with `exact` in full, so that they can be read back."""
-        return "\n\n".join(base.text(exact=exact) for base in self.levels)
+    def text(self, *, formulas: bool = False, exact: bool = False) -> str:
+        """The rules as sentences; with their `formulas`, or `exact`, in full, so that they can be read back."""
+        return "\n\n".join(base.text(formulas=formulas, exact=exact) for base in self.levels)
 
 
 def rules_of(opened: Opened, *, head: str = HEADS[0]) -> ReadRules:

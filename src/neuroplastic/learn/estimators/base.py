@@ -383,7 +383,14 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _naming(self) -> Naming:
         scaler = (self.offset_, self.scale_)
-        return naming_of(self.network_, self.encoder_, self._output_names(), scaler, self._output_scaler())
+        return naming_of(
+            self.network_,
+            self.encoder_,
+            self._output_names(),
+            scaler,
+            self._output_scaler(),
+            classes=self._labels,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

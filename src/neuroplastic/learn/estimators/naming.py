@@ -34,6 +34,8 @@ def naming_of(
     outputs: list[str],
     scaler: tuple[Numbers, Numbers],
     output_scaler: tuple[Numbers, Numbers] | None,
+    *,
+    classes: bool,
 ) -> Naming:
     """The names of an estimator's inputs, outputs and crisp sets, and its units."""
     names = readable(encoder.names)
@@ -44,7 +46,7 @@ def naming_of(
         places = np.rint(np.sort(scaler[0][column] + scaler[1][column] * centers)).astype(np.int64)
         words = readable(word if word != ANY else f"{ANY} of them" for word in categories)
         terms[names[column]] = [words[place] for place in places]
-    return Naming(names, outputs, scaler, output_scaler, terms or None)
+    return Naming(names, outputs, scaler, output_scaler, terms or None, classes)
 
 
 def limits_of(encoder: Encoder, ends: Numbers | None) -> Limits:

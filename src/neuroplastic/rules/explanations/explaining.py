@@ -68,24 +68,25 @@ class Explainer:
         output_scaler: Any = None,
         terms: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self.net = net
-        self.naming = Naming(feature_names, output_names, scaler, output_scaler, terms)
-        self.networks = levels_of(net)
-        first, last = self.networks[0], self.networks[-1]
-        self.scaling = None if scaler is None else Scaling.of(scaler, first.in_features)
-        self.output_scaling = Scaling.of(output_scaler, last.out_features)
-        self.limits: Limits | None = None
-        self._settled: Settled[tuple[tuple[RuleBase, ...], tuple[Scoring, ...]]] = Settled()
-        self._rules()
+        self._begin(net, Naming(feature_names, output_names, scaler, output_scaler, terms), None)
 
     @classmethod
     def named(
         cls, net: NeuroFuzzyNetwork | Hierarchy, naming: Naming, limits: Limits | None = None
     ) -> Explainer:
         """One that is told all names and units in one, and how far the attributes of the first level may change."""
-        made = cls(net, **vars(naming))
-        made.limits = limits
+        made = cls.__new__(cls)
+        made._begin(net, naming, limits)
         return made
+
+    def _begin(self, net: NeuroFuzzyNetwork | Hierarchy, naming: Naming, limits: Limits | None) -> None:
+        self.net, self.naming, self.limits = net, naming, limits
+        self.networks = levels_of(net)
+        first, last = self.networks[0], self.networks[-1]
+        self.scaling = None if naming.scaler is None else Scaling.of(naming.scaler, first.in_features)
+        self.output_scaling = Scaling.of(naming.output_scaler, last.out_features)
+        self._settled: Settled[tuple[tuple[RuleBase, ...], tuple[Scoring, ...]]] = Settled()
+        self._rules()
 
     @property
     def rule_bases(self) -> tuple[RuleBase, ...]:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...errors import at_least
-from ..rule_base import IGNORED, Linear, Numbers, RuleBase, Variable
+from ..rule_base import IGNORED, Indices, Linear, Numbers, RuleBase, Variable
 from .parser import ANYTHING
 from .tokens import quoted
 
 
 def text_of(
-    rules: RuleBase, *, digits: int, premises: int | None, consequents: int | None, exact: bool
+    rules: RuleBase,
+    *,
+    digits: int,
+    premises: int | None,
+    consequents: int | None,
+    formulas: bool,
+    exact: bool,
 ) -> str:
     """All rules, one line each; see `RuleBase.text`."""
     if exact:
@@ -21,8 +29,19 @@ def text_of(
         for name, limit in (("premises", premises), ("consequents", consequents)):
             if limit is not None:
                 at_least(name, limit, 1)
+        if not formulas and _is_said_in_short(rules):
+            from .plain import plain_sentences
+
+            told = plain_sentences(rules, digits=digits, premises=premises, outputs=consequents)
+            return "\n".join(sentence for _, sentence in told)
     sentences = Sentences(rules, None if exact else digits, premises, consequents)
     return "\n".join(sentences.rule(index) for index in range(len(rules)))
+
+
+def _is_said_in_short(rules: RuleBase) -> bool:
+    """Whether there is more to say than the numbers or terms that rules conclude, or less than their formulas."""
+    formulas = isinstance(rules.consequents, Linear) and not rules.consequents.is_constant
+    return formulas or rules.classes or rules.evidence is not None
 
 
 class Sentences:
@@ -48,15 +67,10 @@ class Sentences:
 
     def _premises(self, index: int) -> str:
         chosen = self.rules.premises[index]
-        asked = np.flatnonzero(chosen != IGNORED)
-        if not len(asked):
+        shown, left = premises_shown(chosen, self._distinction, self.most_premises)
+        if not shown:
             return ANYTHING
-        shown, left = asked, 0
-        if self.most_premises is not None and len(asked) > self.most_premises:
-            scores = np.array([self._distinction[d][chosen[d]] for d in asked])
-            shown = np.sort(asked[np.argsort(-scores, kind="stable")[: self.most_premises]])
-            left = len(asked) - len(shown)
-        parts = [f"{self._names[d]} is {self._terms[d][chosen[d]]}" for d in shown.tolist()]
+        parts = [f"{self._names[d]} is {self._terms[d][chosen[d]]}" for d in shown]
         return " AND ".join(parts + ([f"{left} more"] if left else []))
 
     def _conclusion(self, index: int, output: int) -> str:
@@ -94,6 +108,18 @@ class Sentences:
 
     def _number(self, value: float) -> str:
         return repr(float(value)) if self.digits is None else f"{float(value):.{self.digits}g}"
+
+
+def premises_shown(
+    chosen: Indices, distinctions: Sequence[Numbers], most: int | None
+) -> tuple[list[int], int]:
+    """The attributes whose premises are shown of a rule's (D,), those that set it apart most, and how many are not."""
+    asked = np.flatnonzero(chosen != IGNORED)
+    if most is None or len(asked) <= most:
+        return asked.tolist(), 0
+    scores = np.array([distinctions[d][chosen[d]] for d in asked.tolist()])
+    shown = np.sort(asked[np.argsort(-scores, kind="stable")[:most]])
+    return shown.tolist(), len(asked) - len(shown)
 
 
 def factor(stored: float, form: str | None) -> float:
