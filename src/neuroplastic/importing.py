@@ -14,19 +14,29 @@ class _Watch(MetaPathFinder):
 
     def __init__(self, name: str, act: Callable[[], object]) -> None:
         self.name, self.act = name, act
+        self.asking = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != self.name:
+        if fullname != self.name or self.asking:  # asked by a finder that wraps this one
             return None
-        others = (
-            finder for finder in list(sys.meta_path) if finder is not self and hasattr(finder, "find_spec")
-        )
-        spec = next(filter(None, (finder.find_spec(fullname, path, target) for finder in others)), None)
+        self.asking = True
+        try:
+            spec = self._found(fullname, path, target)
+        finally:
+            self.asking = False
         if spec is not None and spec.loader is not None:
             self._follow(spec)
         return spec
+
+    def _found(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        others = (
+            finder for finder in list(sys.meta_path) if finder is not self and hasattr(finder, "find_spec")
+        )
+        return next(filter(None, (finder.find_spec(fullname, path, target) for finder in others)), None)
 
     def _follow(self, spec: ModuleSpec) -> None:
         loader = spec.loader
