@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from .true_names import NamedSet, Numbers
+
 
 @dataclass(frozen=True, eq=False)
 class Naming:
@@ -18,6 +20,12 @@ class Naming:
     terms: Mapping[str, Sequence[str]] | None = None
     classes: bool | None = None
     """whether outputs are scores of classes or actions, of which the greatest is decided for"""
+    words: Mapping[str, Sequence[str]] | None = None
+    """by variable, two words for low and high, or three for low, medium and high"""
+    quantiles: Numbers | None = None
+    """(21, D): values of the data in raw units, see `true_names.knots_of`; None where no data are known"""
+    kept: Mapping[str, Sequence[NamedSet]] | None = None
+    """by input, sets that have had names before"""
 
     @property
     def is_empty(self) -> bool:

@@ -12,11 +12,12 @@ from ..network.consequents import MamdaniConsequent
 from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from ..network.vocabulary import Vocabulary
-from .names import hidden_names, term_names, variable_names
+from .names import hidden_names, variable_names
 from .naming import Naming
 from .networks import firing_of, levels_of, numbers
-from .rule_base import IGNORED, Conclusions, Linear, RuleBase, Term, Variable
+from .rule_base import IGNORED, Conclusions, Linear, Numbers, RuleBase, Term, Variable
 from .scaling import Scaling
+from .true_names import USUAL_WORDS, names_of, words_of
 
 
 def rule_base(
@@ -44,7 +45,7 @@ def read_rules(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> RuleBase:
     net, *above = levels_of(net)
     if above:
         raise ConfigError("a hierarchy has a rule base per level; use npl.rule_bases(net)")
-    words = _Words(naming.terms, net.vocabulary)
+    words = _Words(naming, net.vocabulary)
     scaling = Scaling.of(naming.scaler, net.in_features)
     output = Scaling.of(naming.output_scaler, net.out_features)
     feature_names, output_names = naming.feature_names, naming.output_names
@@ -58,6 +59,9 @@ def read_rules(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> RuleBase:
     outputs, consequents = _outputs(net, names, scaling, output, words)
     if words.own:
         raise ConfigError(f"terms names variables that do not exist or have no terms: {', '.join(words.own)}")
+    unknown = set(naming.words or ()) - {variable.name for variable in (*inputs, *outputs)}
+    if unknown:
+        raise ConfigError(f"words are for variables that do not exist: {', '.join(sorted(unknown))}")
     return RuleBase(
         inputs,
         outputs,
@@ -97,7 +101,7 @@ def read_levels(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> tuple[Rul
         variable_names(naming.feature_names, levels[0].in_features, "feature"),
         *(hidden_names(number, level.out_features) for number, level in enumerate(levels[:-1], start=1)),
     ]
-    words = _by_level(naming.terms or {}, inputs)
+    terms, words = _by_level(naming.terms or {}, inputs), _by_level(naming.words or {}, inputs)
     return tuple(
         read_rules(
             level,
@@ -106,7 +110,10 @@ def read_levels(net: NeuroFuzzyNetwork | Hierarchy, naming: Naming) -> tuple[Rul
                 output_names=naming.output_names if number == last else inputs[number + 1],
                 scaler=naming.scaler if number == 0 else None,
                 output_scaler=naming.output_scaler if number == last else None,
-                terms=words[number],
+                terms=terms[number],
+                words=words[number],
+                quantiles=naming.quantiles if number == 0 else None,
+                kept=naming.kept if number == 0 else None,
                 classes=naming.classes if number == last else None,
             ),
         )
@@ -137,7 +144,8 @@ def _inputs(
     variables = []
     for attribute, name in enumerate(names):
         order = [int(t) for t in np.argsort(centers[attribute], kind="stable") if exists[attribute, t]]
-        named = words(name, len(order))
+        used = np.isin(order, chosen[:, attribute]).tolist()
+        named = words(name, centers[attribute, order], widths[attribute, order], attribute, used)
         variables.append(
             Variable(
                 name,
@@ -153,22 +161,46 @@ def _inputs(
 
 
 class _Words:
-    """Names of a variable's sets: one's own, else those the network knows, else low, medium, high and so on."""
+    """Names of a variable's sets: one's own, else those the network knows, else by the data or the sets' order."""
 
-    def __init__(self, own: Mapping[str, Sequence[str]] | None, known: Vocabulary | None) -> None:
-        self.own = dict(own or {})
+    def __init__(self, naming: Naming, known: Vocabulary | None) -> None:
+        self.own = dict(naming.terms or {})
         self.known = {} if known is None else known.terms
+        self.naming = naming
 
-    def __call__(self, name: str, count: int) -> Sequence[str]:
-        if name not in self.own:
-            words = self.known.get(name, ())
-            return words if len(words) == count else term_names(count)
-        given = self.own.pop(name)
-        if len(given) != count:
-            raise ConfigError(
-                f"terms[{name!r}] must name its {count} sets in order of their centres, got {given!r}"
-            )
-        return given
+    def __call__(
+        self,
+        name: str,
+        centers: Numbers,
+        widths: Numbers,
+        attribute: int | None = None,
+        used: Sequence[bool] | None = None,
+    ) -> Sequence[str]:
+        """The names in order of the centres; `attribute` is the number of an input, whose data may be known."""
+        count = len(centers)
+        if name in self.own:
+            given = self.own.pop(name)
+            if len(given) != count:
+                raise ConfigError(
+                    f"terms[{name!r}] must name its {count} sets in order of their centres, got {given!r}"
+                )
+            return given
+        known = self.known.get(name, ())
+        if len(known) == count:
+            return known
+        naming, words = self.naming, USUAL_WORDS
+        if naming.words is not None and name in naming.words:
+            words = words_of(naming.words[name], name)
+        if attribute is None:
+            return names_of(centers.tolist(), widths.tolist(), None, words=words)
+        return names_of(
+            centers.tolist(),
+            widths.tolist(),
+            None if naming.quantiles is None else naming.quantiles[:, attribute],
+            words=words,
+            used=used,
+            kept=(naming.kept or {}).get(name, ()),
+        )
 
 
 def _outputs(
@@ -208,7 +240,9 @@ def _conclusions(
             name,
             tuple(
                 Term(word, float(centers[o, t]), float(widths[o, t]))
-                for word, t in zip(words(name, order.shape[1]), order[o].tolist(), strict=True)
+                for word, t in zip(
+                    words(name, centers[o, order[o]], widths[o, order[o]]), order[o].tolist(), strict=True
+                )
             ),
         )
         for o, name in enumerate(names)

@@ -6,6 +6,7 @@ import copy
 import math
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from ...network.nfn import NeuroFuzzyNetwork
 from ...rules.naming import Naming
 from ...rules.reading import read_rules
 from ...rules.rule_base import RuleBase
+from ...rules.true_names import NamedSet, knots_of
 from .adam import Adam
 from .checking import check_parameters
 from .choosing import choose, in_proportion, numbered, parts_and_times
@@ -31,7 +33,7 @@ from .encoding import Column, Encoder, column_names
 from .errors import need_fit
 from .looks import OnLook, telling
 from .making import first_network
-from .naming import limits_of, naming_of
+from .naming import limits_of, named_sets, naming_of
 from .reading import read, read_with_targets
 from .rows import Numbers, Rows, location_and_scale
 from .training import History, Plan, Tensors, step, threads_worth_it, train
@@ -58,6 +60,10 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     n_iter_: int
     limits_: Numbers | None = None
     """(2, D): least and greatest value of each input of the rules in training; None in files of version 0.1"""
+    quantiles_: Numbers | None = None
+    """(21, D): values of each input of the rules at the shares 0, .05, ..., 1 of the rows that a fit began with"""
+    kept_names_: dict[str, list[NamedSet]] | None = None
+    """sets that had names before `simplify`, by input: they keep them"""
     _adam: Adam | None = None
 
     def __init__(
@@ -80,6 +86,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         warm_start: bool = False,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
+        words: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.rules = rules
         self.terms = terms
@@ -98,6 +105,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
+        self.words = words
 
     # What a kind of estimator adds.
 
@@ -250,6 +258,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _begin(self, rows: Rows, rng: np.random.RandomState) -> None:
         """Learn the scales, and make the network: sets at quantiles, rules at clusters, one linear solution."""
         self.offset_, self.scale_ = location_and_scale(rows.x, rows.weight)
+        self.quantiles_, self.kept_names_ = knots_of(rows.x, rows.weight), None
         self._learn_scale(rows.y, rows.weight)
         net = first_network(self, self._seen(rows), self.encoder_, int(rng.randint(2**31 - 1)))
         self.network_, self._adam = net.double().eval(), None
@@ -379,6 +388,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         assert isinstance(made.network, NeuroFuzzyNetwork)
         simpler = copy.deepcopy(self)
         simpler.network_ = made.network.eval()
+        simpler.kept_names_ = named_sets(self.rules_)
         return simpler, made.report
 
     def _naming(self) -> Naming:
@@ -390,6 +400,9 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             scaler,
             self._output_scaler(),
             classes=self._labels,
+            words=self.words,
+            quantiles=self.quantiles_,
+            kept=self.kept_names_,
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import ConfigError, at_least
+from ...rules.true_names import words_of
 
 if TYPE_CHECKING:
     from .base import NeuroFuzzyEstimator
@@ -35,6 +37,10 @@ def check_parameters(given: NeuroFuzzyEstimator) -> None:
         raise ConfigError(f"validation_fraction must lie between 0 and 1, got {given.validation_fraction!r}")
     if given.early_stopping not in (True, False, "auto"):
         raise ConfigError(f"early_stopping must be True, False or 'auto', got {given.early_stopping!r}")
+    if given.words is not None and not isinstance(given.words, Mapping):
+        raise ConfigError(f"words must map columns to two or three words, got {given.words!r}")
+    for name, words in (given.words or {}).items():
+        words_of(words, name)
 
 
 def _whole(value: object) -> object:

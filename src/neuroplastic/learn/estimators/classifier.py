@@ -60,6 +60,7 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
         warm_start: bool = False,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
+        words: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         super().__init__(
             rules,
@@ -79,6 +80,7 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
             warm_start=warm_start,
             verbose=verbose,
             random_state=random_state,
+            words=words,
         )
         self.class_weight = class_weight
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from ...errors import ConfigError, suggestion
 from ...network.nfn import NeuroFuzzyNetwork
 from ...rules.explanations.limits import Choice, Limits
 from ...rules.names import ANY
 from ...rules.naming import Naming
+from ...rules.rule_base import RuleBase
+from ...rules.true_names import NamedSet, category_names
 from .encoding import Encoder
 from .rows import Numbers
 
@@ -36,17 +39,44 @@ def naming_of(
     output_scaler: tuple[Numbers, Numbers] | None,
     *,
     classes: bool,
+    words: Mapping[str, Sequence[str]] | None,
+    quantiles: Numbers | None,
+    kept: Mapping[str, Sequence[NamedSet]] | None,
 ) -> Naming:
-    """The names of an estimator's inputs, outputs and crisp sets, and its units."""
+    """The names of an estimator's inputs, outputs and crisp sets, its units, and what true names are made of."""
     names = readable(encoder.names)
     terms = {}
     for column, categories in encoder.crisp.items():
         there = net.antecedent.covering_mask[column].cpu().numpy()
-        centers = net.centers[column].detach().double().cpu().numpy()[there]
-        places = np.rint(np.sort(scaler[0][column] + scaler[1][column] * centers)).astype(np.int64)
-        words = readable(word if word != ANY else f"{ANY} of them" for word in categories)
-        terms[names[column]] = [words[place] for place in places]
-    return Naming(names, outputs, scaler, output_scaler, terms or None, classes)
+        centers, widths = (
+            scaler[1][column] * values[column].detach().double().cpu().numpy()[there]
+            for values in (net.centers, net.widths)
+        )
+        order = np.argsort(centers, kind="stable")
+        known = readable(word if word != ANY else f"{ANY} of them" for word in categories)
+        terms[names[column]] = category_names(scaler[0][column] + centers[order], widths[order], known)
+    mine = _usable(words, names, encoder)
+    return Naming(names, outputs, scaler, output_scaler, terms or None, classes, mine, quantiles, kept)
+
+
+def _usable(
+    words: Mapping[str, Sequence[str]] | None, names: list[str], encoder: Encoder
+) -> dict[str, Sequence[str]] | None:
+    """The words for columns that rules can ask for; those of others are not needed."""
+    known = {*names, *(name for column in encoder.columns for name in (column.name, column.title))}
+    for name in words or {}:
+        if name not in known:
+            raise ConfigError(f"words has {name!r}, which is no column{suggestion(name, known)}")
+    return {name: given for name, given in (words or {}).items() if name in names} or None
+
+
+def named_sets(rules: RuleBase) -> dict[str, list[NamedSet]]:
+    """The sets of a rule base with their names, by input."""
+    return {
+        variable.name: [NamedSet(term.name, term.center, term.width) for term in variable.terms]
+        for variable in rules.inputs
+        if variable.terms
+    }
 
 
 def limits_of(encoder: Encoder, ends: Numbers | None) -> Limits:

@@ -18,6 +18,8 @@ from ...network.consequents import Affine
 from ...network.nfn import NeuroFuzzyNetwork
 from ...network.storage import Kind, register
 from ...network.taking_over import check_finite, check_form, take_over
+from ...rules.names import unique
+from ...rules.true_names import LEVELS, NamedSet
 from .base import NeuroFuzzyEstimator
 from .classifier import NeuroFuzzyClassifier
 from .encoding import Encoder, column_names, plain_numbers
@@ -27,7 +29,7 @@ from .stored_labels import Labels
 from .training import History
 
 _NETWORK, _ARRAY = "network.", "estimator."
-_ARRAYS = ("offset_", "scale_", "target_offset_", "target_scale_", "limits_")
+_ARRAYS = ("offset_", "scale_", "target_offset_", "target_scale_", "limits_", "quantiles_")
 _LABELS = ("feature_names_in_", "classes_")
 
 
@@ -59,6 +61,7 @@ class _Saved:
     feature_names_in_: Labels | None = None
     encoder_: Encoder | None = None
     classes_: Labels | None = None
+    kept_names_: dict[str, list[tuple[str, float, float]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,17 @@ def _parts(estimator: NeuroFuzzyEstimator) -> tuple[dict[str, Any], dict[str, Te
         "fitted": {name: learned[name] for name in plain if name in learned},
         "encoder_": asdict(estimator.encoder_),
     }
+    if learned.get("kept_names_") is not None:
+        config["kept_names_"] = learned["kept_names_"]
     if "history_" in learned:
         config["history"] = asdict(learned["history_"])
     config |= {name: asdict(Labels.of(name, learned[name])) for name in _LABELS if name in learned}
     tensors = {_NETWORK + name: tensor for name, tensor in estimator.network_.state_dict().items()}
-    tensors |= {_ARRAY + name: torch.from_numpy(learned[name].copy()) for name in _ARRAYS if name in learned}
+    tensors |= {
+        _ARRAY + name: torch.from_numpy(learned[name].copy())
+        for name in _ARRAYS
+        if learned.get(name) is not None
+    }
     return config, tensors
 
 
@@ -106,6 +115,8 @@ def _parameters(estimator: NeuroFuzzyEstimator) -> dict[str, Any]:
     }
     if isinstance(found["random_state"], np.random.RandomState):
         found["random_state"] = None
+    if found["words"] is not None:
+        found["words"] = {name: list(words) for name, words in found["words"].items()}
     weights = found.get("class_weight")
     if isinstance(weights, Mapping):  # JSON has no keys but text
         labels = asdict(Labels.of("class_weight", np.array(list(weights))))
@@ -169,6 +180,12 @@ def _read_fitted(kind: type[NeuroFuzzyEstimator], saved: _Saved, net: NeuroFuzzy
         if not all(isinstance(name, str) for name in names.tolist()):
             raise ConfigError("feature_names_in_ must be text")
         learned["feature_names_in_"] = names.astype(object)
+    if saved.kept_names_ is not None:
+        learned["kept_names_"] = {
+            name: [NamedSet(*one) for one in sets] for name, sets in saved.kept_names_.items()
+        }
+        for name, sets in learned["kept_names_"].items():
+            unique(f"kept name of {shown(name)}", [one.name for one in sets])
     if saved.history is not None:
         learned["history_"] = saved.history
     return learned
@@ -193,8 +210,9 @@ def _read_arrays(
     sizes: dict[str, tuple[int, ...]] = {"offset_": (net.in_features,), "scale_": (net.in_features,)}
     if kind is NeuroFuzzyRegressor:
         sizes |= {"target_offset_": (net.out_features,), "target_scale_": (net.out_features,)}
-    if "limits_" in tensors:  # files of version 0.1 have none
-        sizes["limits_"] = (2, net.in_features)
+    for name, levels in (("limits_", 2), ("quantiles_", len(LEVELS))):
+        if name in tensors:  # files of version 0.1 have none
+            sizes[name] = (levels, net.in_features)
     if tensors.keys() != sizes.keys():
         raise ConfigError(
             f"the estimator's tensors must be {', '.join(sizes)}, got {shown(', '.join(tensors))}"
@@ -204,6 +222,8 @@ def _read_arrays(
         check_finite(name, tensors[name])
         if name.endswith("scale_") and not bool((tensors[name] > 0).all()):
             raise ConfigError(f"the tensor {name} must be above 0")
+        if name == "quantiles_" and bool((tensors[name].diff(dim=0) < 0).any()):
+            raise ConfigError("the tensor quantiles_ must not fall from one level to the next")
     return {name: tensor.double().numpy().copy() for name, tensor in tensors.items()}
 
 

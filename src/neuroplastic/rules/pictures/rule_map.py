@@ -13,7 +13,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from ...network.hierarchy import Hierarchy
 from ...network.nfn import NeuroFuzzyNetwork
-from ..names import MOST_WORDS, term_names
+from ..names import MOST_WORDS
 from ..rule_base import IGNORED, Indices, Numbers, RuleBase
 from .style import DARK, HATCH, LIGHT, as_rules, chosen_attributes, colormap, figure, short
 
@@ -62,7 +62,8 @@ def plot_rule_map(
     _ticks(panel, labels, upright, premises.shape)
     if named:
         _name_cells(panel, base, shown, place)
-    _key(drawing, panel, image, counts, bool((premises == IGNORED).any()))
+    words = {tuple(term.name for term in base.inputs[i].terms) for i in shown}
+    _key(drawing, panel, image, words, bool((premises == IGNORED).any()))
     return drawing
 
 
@@ -110,12 +111,12 @@ def _name_cells(panel: Axes, base: RuleBase, shown: list[int], place: Numbers) -
             panel.text(column, row, name, ha="center", va="center", color=ink, fontsize=7)
 
 
-def _key(drawing: Figure, panel: Axes, image: AxesImage, counts: Indices, ignored: bool) -> None:
-    """A key of set names where all attributes have equally many, else a scale from lowest to highest."""
+def _key(drawing: Figure, panel: Axes, image: AxesImage, words: set[tuple[str, ...]], ignored: bool) -> None:
+    """A key of set names where those of all attributes are the same, else a scale from lowest to highest."""
     handles = []
-    if len(set(counts.tolist())) == 1 and 1 <= counts[0] <= MOST_WORDS:
-        place = _places(np.arange(counts[0])[:, None], counts[:1])[:, 0]
-        names = term_names(int(counts[0]))
+    names = words.pop() if len(words) == 1 else ()
+    if 1 <= len(names) <= MOST_WORDS:
+        place = _places(np.arange(len(names))[:, None], np.array([len(names)]))[:, 0]
         handles = [
             Patch(facecolor=tuple(image.to_rgba(p)), label=n) for p, n in zip(place, names, strict=True)
         ]
