@@ -96,7 +96,7 @@ def test_the_commands_run(worked, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     (folder / "why.png").unlink(missing_ok=True)
     commands = re.findall(r"^neuroplastic (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["fit", "predict", "rules", "explain"]
+    assert [command.split()[0] for command in commands] == ["fit", "predict", "rules", "explain", "simplify"]
     for command in commands:
         assert main(shlex.split(command)) == 0, command
     assert (folder / "tumours" / "index.html").exists()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .. import __version__, catalog
 from ..errors import NeuroplasticError
-from . import game, report, rules, study, table
+from . import game, report, rules, simplify, study, table
 from .arguments import Arguments
 
 # Packages of an extra that some command imports only as it runs.
@@ -37,7 +37,7 @@ def parser() -> Arguments:
     )
     root.add_argument("--version", action="version", version=f"neuroplastic {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (table, rules, game, study, report):
+    for module in (table, rules, simplify, game, study, report):
         module.add_to(commands)
     return root
 
