@@ -96,9 +96,31 @@ def test_a_fit_has_scores_of_every_fold_and_rules_before_and_after(fitted):
     assert fitted.model.columns == fitted.table.columns
 
 
+def test_a_fit_knows_what_was_said_of_every_row_by_a_model_that_had_not_seen_it(fitted):
+    held_out = fitted.held_out
+    assert held_out.classes == ("large", "small")
+    assert held_out.confusion.sum() == 79
+    assert np.mean(held_out.true == held_out.predicted) == pytest.approx(
+        np.average(fitted.scores["accuracy"], weights=[40, 39])
+    )
+    assert np.allclose(held_out.chances.sum(axis=1), 1)
+    assert held_out.area > 0.9
+    names = [name for name, _, _ in held_out.ranked_importance]
+    assert names[0] == "size"
+    assert held_out.importance["planet"] == (0.0, 0.0)
+
+
+def test_baselines_are_compared_unless_they_are_left_out(prepared, fitted):
+    comparison = fitted.comparison
+    assert comparison.rules.folds == fitted.scores["accuracy"]
+    assert {one.kind for one in comparison.baselines} == {"constant", "linear", "tree", "boosting"}
+    assert comparison.always == "'large'"
+    assert fit_table(prepared, FitRequest(rules=2, folds=2, baselines=False)).comparison is None
+
+
 def test_the_steps_of_a_fit_count_up_to_its_end_stage_by_stage(fitted, steps):
     stages = list(dict.fromkeys(step.stage for step in steps))
-    assert stages == ["cross-validation", "fitting"]
+    assert stages == ["cross-validation", "baselines", "fitting"]
     for stage in stages:
         of_stage = [step for step in steps if step.stage == stage]
         done = [step.done for step in of_stage]

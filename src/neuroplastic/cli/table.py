@@ -35,6 +35,9 @@ def add_to(commands: Any) -> None:
     fit.add_argument("--portable", action="store_true", **of_field(FitRequest, "portable"))
     fit.add_argument("--folds", type=whole(2), **of_field(FitRequest, "folds"))
     fit.add_argument("--seed", type=whole(0), **of_field(FitRequest, "seed"))
+    fit.add_argument(
+        "--no-baselines", dest="baselines", action="store_false", **of_field(FitRequest, "baselines")
+    )
     fit.set_defaults(run=run_fit)
     predict = commands.add_parser("predict", help="predict the rows of a file with a fitted model")
     predict.add_argument("model", metavar="MODEL", help="a folder made by fit")
@@ -47,7 +50,7 @@ def run_fit(options: argparse.Namespace) -> int:
     """Print what the table holds, the rules learned from it, their scores, if they decide, and where the page is."""
     need_file(options.data)
     wanted = TableRequest(options.data, options.target, options.task, tuple(options.ignore))
-    how = FitRequest(options.rules, options.portable, options.folds, options.seed)
+    how = FitRequest(options.rules, options.portable, options.folds, options.seed, options.baselines)
     from ..usecases.table_pages import check_place, save_table
     from ..usecases.tables import fit_table
 
@@ -63,6 +66,9 @@ def run_fit(options: argparse.Namespace) -> int:
     print(f"\n{fitted.rules.text(premises=4)}\n")
     for line in saved.summary:
         print(line)
+    if fitted.comparison is not None:
+        print()
+        print("\n".join(fitted.comparison.lines()))
     print(f"\n{fitted.diagnosis}\n")
     print(f"page: {saved.page}; predict with: neuroplastic predict {saved.folder} FILE")
     return 0

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -29,16 +30,36 @@ class Predicts(Protocol):
         """The prediction of each row."""
 
 
+Measures = Mapping[str, Callable[[Any, Any], float]]
+
 Learn = Callable[[pd.DataFrame, pd.Series, Listener], Predicts]
 """Learns from rows and their targets, and tells how far it is. Any model will do: a baseline has the same folds."""
 
+Judge = Callable[[Any, NDArray[np.int64]], None]
+"""Is handed the model of each fold, and the numbers of the rows that it has not seen."""
+
+
+def no_judge(model: Any, rows: NDArray[np.int64]) -> None:
+    """Does not look."""
+
+
+def measures_of(table: PreparedTable) -> Measures:
+    """The measures by name, the one that models are compared by first."""
+    return CLASSES if table.columns.classes else NUMBERS
+
 
 def cross_validate(
-    table: PreparedTable, learn: Learn, *, folds: int = 5, seed: int = 0, on_progress: Listener = nobody
+    table: PreparedTable,
+    learn: Learn,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    judge: Judge = no_judge,
+    on_progress: Listener = nobody,
 ) -> FoldScores:
     """Learn from all folds but one and score that one, in turn; fewer folds where there are too few rows."""
     columns, x, y = table.columns, table.x, table.y
-    measures = CLASSES if columns.classes else NUMBERS
+    measures = measures_of(table)
     folds = possible_folds(table, folds)
     splitter = (StratifiedKFold if columns.classes else KFold)(folds, shuffle=True, random_state=seed)
     scores: dict[str, list[float]] = {name: [] for name in measures}
@@ -47,7 +68,9 @@ def cross_validate(
         def within(step: Headway, fold: int = fold) -> None:
             on_progress(Headway(STAGE, fold, folds, "fold", f"{step.stage} {step.done} of {step.total}"))
 
-        made = learn(x.iloc[train], y.iloc[train], within).predict(x.iloc[test])
+        model = learn(x.iloc[train], y.iloc[train], within)
+        made = model.predict(x.iloc[test])
+        judge(model, test)
         for name, measure in measures.items():
             scores[name].append(float(measure(y.iloc[test], made)))
         figures = ", ".join(f"{name} {found[-1]:.3f}" for name, found in scores.items())

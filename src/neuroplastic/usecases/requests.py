@@ -59,6 +59,10 @@ class FitRequest:
     folds: int = field(default=5, metadata={"help": "folds of the cross-validation (default: 5)"})
     seed: int = field(default=0, metadata={"help": "of folds and training (default: 0)"})
 
+    baselines: bool = field(
+        default=True, metadata={"help": "score no plain models on the same folds to compare with"}
+    )
+
     def __post_init__(self) -> None:
         if self.rules is not None:
             at_least("rules", self.rules, 1)

@@ -14,10 +14,14 @@ import pandas as pd
 from ..errors import ColumnWarning
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..learn.estimators.looks import Look
+from ..learn.judging.comparison import Comparison
+from ..learn.judging.held_out import HeldOut
 from ..learn.table_model import TableModel, estimator_for
 from ..rules.diagnosis import Diagnosis
 from ..rules.rule_base import RuleBase
+from .baselines import compare_baselines
 from .cross_validation import FoldScores, cross_validate
+from .held_out import HeldOutRows
 from .preparing import PreparedTable
 from .progress import Headway, Listener, nobody
 from .requests import FitRequest
@@ -30,6 +34,10 @@ class FittedTable:
     table: PreparedTable
     request: FitRequest
     scores: FoldScores
+    held_out: HeldOut
+    """what those models said of the others"""
+    comparison: Comparison | None
+    """plain models on the same folds; None where they were left out"""
     start: RuleBase
     """the rules before training"""
     estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor
@@ -64,9 +72,14 @@ def fit_table(
         warnings.simplefilter(
             "ignore", ColumnWarning
         )  # the notes have said it, of all rows; folds would again
-        scores = cross_validate(table, learn, folds=request.folds, seed=request.seed, on_progress=on_progress)
+        folds, seed, rows = request.folds, request.seed, HeldOutRows(table, seed=request.seed)
+        scores = cross_validate(table, learn, folds=folds, seed=seed, judge=rows, on_progress=on_progress)
+        comparison = None
+        if request.baselines:
+            comparison = compare_baselines(table, scores, folds=folds, seed=seed, on_progress=on_progress)
         start = kind(**settings).start(table.x, table.y).rules_
-        return FittedTable(table, request, scores, start, learn(table.x, table.y, on_progress))
+        model = learn(table.x, table.y, on_progress)
+        return FittedTable(table, request, scores, rows.result, comparison, start, model)
 
 
 def _settings(request: FitRequest) -> dict[str, Any]:

@@ -1,0 +1,114 @@
+"""Rules beside plain models on the same folds, and in words what that says of them."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import textwrap
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["rules", "constant", "linear", "tree", "boosting"]
+
+# Differences of fewer points of accuracy, or of R², are none in practice.
+NO_DIFFERENCE = 0.005
+# A difference counts where it is so many of its standard errors.
+ERRORS = 2.0
+# Of printed lines.
+WIDTH = 110
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A way of learning and its score of each fold; the more the better."""
+
+    name: str
+    kind: Kind
+    folds: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Over the folds."""
+        return statistics.fmean(self.folds)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation over the folds."""
+        return statistics.stdev(self.folds) if len(self.folds) > 1 else 0.0
+
+    def ahead_of(self, other: Contender) -> bool:
+        """Whether it is better by more than chance and than what matters.
+
+        Folds share rows to learn from, so the variance of the mean difference d of k folds is not var / k but
+        `var * (1 / k + 1 / (k - 1))` (Nadeau and Bengio, 2003).
+        """
+        differences = [mine - its for mine, its in zip(self.folds, other.folds, strict=True)]
+        found, k = statistics.fmean(differences), len(differences)
+        error = statistics.stdev(differences) * math.sqrt(1 / k + 1 / (k - 1)) if k > 1 else 0.0
+        return found > max(NO_DIFFERENCE, ERRORS * error)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Our rules and plain models, scored on the same folds."""
+
+    measure: str
+    """'accuracy' or 'R²'"""
+    rules: Contender
+    baselines: tuple[Contender, ...]
+    always: str
+    """what the simplest baseline always says"""
+
+    @property
+    def ranked(self) -> tuple[Contender, ...]:
+        """All of them, the best first."""
+        return tuple(sorted((self.rules, *self.baselines), key=lambda one: -one.mean))
+
+    @property
+    def verdict(self) -> str:
+        """Whether the rules are worth anything, in a few words."""
+        constant = next(one for one in self.baselines if one.kind == "constant")
+        if not self.rules.ahead_of(constant):
+            return f"No better than always saying {self.always}: from these columns nothing was learned that helps."
+        others = [one for one in self.baselines if one.kind != "constant"]
+        better = [one for one in others if one.ahead_of(self.rules)]
+        worse = [one for one in others if self.rules.ahead_of(one)]
+        alike = [one for one in others if one not in better and one not in worse]
+        said = [f"Better than always saying {self.always}{_and(worse, ' and than ')}."]
+        if better:
+            named = _and(better, "")
+            said.append(
+                f"{named[0].upper()}{named[1:]} {_do(better)} better: there is more in the table than the rules say."
+            )
+        if alike:
+            named = _and(alike, "")
+            plain = any(one.kind in ("linear", "tree") for one in alike)
+            less = ", and can be told in less" if plain and not better else ""
+            said.append(f"{named[0].upper()}{named[1:]} {_do(alike)} about as well{less}.")
+        return " ".join(said)
+
+    def lines(self) -> list[str]:
+        """Everyone's score and the verdict, to be printed."""
+        width = max(len(one.name) for one in self.ranked)
+        folds = len(self.rules.folds)
+        shown = [
+            f"{'> ' if one is self.rules else '  '}{one.name:<{width}}  {one.mean:.3f} ± {one.spread:.3f}"
+            for one in self.ranked
+        ]
+        return [
+            f"Worth it? {self.measure} on the same {folds} folds:",
+            *shown,
+            *textwrap.wrap(self.verdict, WIDTH),
+        ]
+
+
+def _and(some: list[Contender], before: str) -> str:
+    """Their names with articles, or nothing."""
+    names = [f"a {one.name}" if one.kind == "tree" else one.name for one in some]
+    if not names:
+        return ""
+    return before + (names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}")
+
+
+def _do(some: list[Contender]) -> str:
+    return "does" if len(some) == 1 else "do"
