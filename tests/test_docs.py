@@ -23,6 +23,7 @@ SHOWN = {
     "how_to/estimators": 1,
     "how_to/learner": 1,
     "how_to/pytorch": 2,
+    "how_to/reading_rules": 2,
     "how_to/runs": 1,
     "how_to/simplification": 0,
     "how_to/standards": 1,
