@@ -30,6 +30,7 @@ class Setup:
     gain: float = 1.0
     power: float = 8.0
     balance: float = 0.0
+    fitting: float = 0.0
     consequent: object = "affine"
 
     def network(self, seed=0, dtype=torch.float64, neurogenesis=None, mask=None):
@@ -56,6 +57,7 @@ class Setup:
                 gain=self.gain,
                 power=self.power,
                 balance=self.balance,
+                fitting=self.fitting,
             ),
             consequent=self.consequent,
             neurogenesis=neurogenesis,

@@ -239,6 +239,18 @@ def deformed_exponential(t, alpha):
     return 0.0 if inner <= -1.0 else math.exp(math.log1p(inner) / (alpha - 1.0))
 
 
+def fitting_penalty(firing, worst):
+    """Mean over rows of sum_u f_u max(0, -log 2 - w_u), w the log-membership of the worst premise of each rule."""
+    return float(
+        np.mean(
+            [
+                sum(f * max(0.0, -np.log(2) - w) for f, w in zip(row, low, strict=True))
+                for row, low in zip(firing, worst, strict=True)
+            ]
+        )
+    )
+
+
 def balance_penalty(firing):
     """KL divergence of the mean firing f over the batch from the uniform one: sum_u f_u log(U f_u)."""
     B, U = firing.shape

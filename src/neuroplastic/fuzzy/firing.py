@@ -56,6 +56,10 @@ class Firing:
         default=0.0,
         metadata={"help": "price of rules that fire unevenly in training: times KL(mean firing || uniform)"},
     )
+    fitting: float = field(
+        default=0.0,
+        metadata={"help": "price of rules that fire where their worst premise fits below .5; needs 'worst'"},
+    )
 
     def __post_init__(self) -> None:
         choose("firing.reduce", self.reduce, REDUCE)
@@ -67,6 +71,12 @@ class Firing:
             raise ConfigError(f"firing.alpha must lie in [1, 2] or be 'learn', got {self.alpha!r}")
         within("firing.gain", self.gain, 1 / MOST_GAIN, MOST_GAIN)
         within("firing.balance", self.balance, 0)
+        within("firing.fitting", self.fitting, 0)
+        if self.fitting and self.reduce != "worst":
+            raise ConfigError(
+                f"firing.fitting needs rules that are compared by their worst premise, got {self.fitting!r} with "
+                f"reduce={self.reduce!r}; set reduce='worst'"
+            )
         if self.power in ("inf", math.inf):
             object.__setattr__(self, "power", "inf")  # JSON has no infinity, but text
         elif isinstance(self.power, bool) or not isinstance(self.power, (int, float)) or not self.power >= 1:

@@ -13,6 +13,7 @@ from torch.func import functional_call
 from ..errors import ConfigError, at_least
 from ..fuzzy.balance import balanced
 from ..fuzzy.firing import Firing, RuleWeights, firing_levels, gain_from_log, reduced
+from ..fuzzy.fitting import fitting
 from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from . import state_hooks
@@ -126,7 +127,10 @@ class NeuroFuzzyNetwork(nn.Module):
             if watching is not None and len(x):
                 watching.begin(self)
             begun = self.antecedent.begin(x, counts=True)
-            firing = self._firing_levels(self.antecedent.log_firing(x, begun))
+            together = self.antecedent.log_firing(x, begun)
+            firing = self._firing_levels(together)
+            if self.training and self.firing_config.fitting:
+                firing = fitting(firing, together, self.firing_config.fitting)
             if self.training and self.firing_config.balance:
                 firing = balanced(firing, self.firing_config.balance)
             decided = x.to(firing.dtype), firing, 0 if begun is None else begun.draw

@@ -19,7 +19,7 @@ VERSION = 1
 
 # Fields of firing that every file has, and those that came later.
 _FIRING = ("reduce", "alpha", "layer_norm", "certainty")
-_FURTHER = ("gain", "power", "balance")
+_FURTHER = ("gain", "power", "balance", "fitting")
 
 
 class RuleJSONError(NeuroplasticError, ValueError):

@@ -13,13 +13,23 @@ QUICK = 20
 
 
 @parametrize_with_checks(
-    [npl.NeuroFuzzyClassifier(max_updates=QUICK), npl.NeuroFuzzyRegressor(max_updates=QUICK)]
+    [
+        kind(max_updates=QUICK, readable=readable)
+        for kind in (npl.NeuroFuzzyClassifier, npl.NeuroFuzzyRegressor)
+        for readable in (False, True)
+    ]
 )
 def test_estimator_keeps_scikit_learns_contract(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([npl.NeuroFuzzyClassifier(), npl.NeuroFuzzyRegressor()])
+@parametrize_with_checks(
+    [
+        kind(readable=readable)
+        for kind in (npl.NeuroFuzzyClassifier, npl.NeuroFuzzyRegressor)
+        for readable in (False, True)
+    ]
+)
 def test_estimator_with_defaults_keeps_scikit_learns_contract(estimator, check):
     check(estimator)

@@ -21,6 +21,7 @@ from torch import Tensor
 from ...errors import CapacityWarning, InputError
 from ...network.neurogenesis import Birth
 from ...network.nfn import NeuroFuzzyNetwork
+from ...rules.evidence import Evidence
 from ...rules.naming import Naming
 from ...rules.reading import read_rules
 from ...rules.rule_base import RuleBase
@@ -34,6 +35,8 @@ from .errors import need_fit
 from .looks import OnLook, telling
 from .making import first_network
 from .naming import limits_of, named_sets, naming_of
+from .readable import ordered_by_target
+from .readable.learning import begin_readable, learn_readable, read_on
 from .reading import read, read_with_targets
 from .rows import Numbers, Rows, location_and_scale
 from .training import History, Plan, Tensors, step, threads_worth_it, train
@@ -64,6 +67,12 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """(21, D): values of each input of the rules at the shares 0, .05, ..., 1 of the rows that a fit began with"""
     kept_names_: dict[str, list[NamedSet]] | None = None
     """sets that had names before `simplify`, by input: they keep them"""
+    clip_: Numbers | None = None
+    """(2, D): of a readable model, values beyond these count as these; None of others"""
+    cases_: Numbers | None = None
+    """(U,): of a readable model, rows of training that each rule leads"""
+    shares_: Numbers | None = None
+    """(U, O): of a readable model, shares of the classes, or means of the targets, among those rows"""
     _adam: Adam | None = None
 
     def __init__(
@@ -83,6 +92,10 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         patience: int = 10,
+        readable: bool = False,
+        max_rules: int | None = None,
+        max_premises: int | None = None,
+        max_size: int | None = None,
         warm_start: bool = False,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -102,6 +115,10 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.readable = readable
+        self.max_rules = max_rules
+        self.max_premises = max_premises
+        self.max_size = max_size
         self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
@@ -157,6 +174,10 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         rng = check_random_state(self.random_state)
         if not again:
             self._begin(rows, rng)
+        if self.readable:
+            with telling(on_look, verbose=bool(self.verbose)) as tell:
+                self.history_ = learn_readable(self, rows, rng, tell, again=again)
+            return self
         train_rows, held_out = self._split(self._seen(rows), rng)
         plan, loss, labels = self._plan_now(len(train_rows)), self._loss, self._labels
         with telling(on_look, verbose=bool(self.verbose)) as tell:
@@ -203,6 +224,9 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         rng = check_random_state(self.random_state)
         if first:
             self._begin(rows, rng)
+        if self.readable:
+            read_on(self, rows, rng, first=first)
+            return self
         net = self.network_
         adam = self._adam = self._adam or Adam(net)
         data = Tensors(net, self._seen(rows), labels=self._labels)
@@ -236,7 +260,10 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         targets = self._check_targets(y[present], first=first)
         if first:
             names = column_names(self.n_features_in_, getattr(self, "feature_names_in_", None))
-            self.encoder_ = self._encoder(decide(X, names, weight, keep_constant=few))
+            columns = decide(X, names, weight, keep_constant=few)
+            if self.readable:
+                columns = ordered_by_target(columns, X, self._target_columns(targets), weight)
+            self.encoder_ = self._encoder(columns)
         x = self.encoder_(X)
         if len(x):
             ends = np.stack([x.min(axis=0), x.max(axis=0)])
@@ -248,6 +275,8 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _encoder(self, columns: tuple[Column, ...]) -> Encoder:
         """Rules ask for numbers, and categories act in THEN parts; where there are no numbers, rules ask for those."""
+        if self.readable:
+            return Encoder(columns, "codes")
         kinds = {column.kind for column in columns} - {"constant"}
         return Encoder(columns, "both" if kinds == {"category"} else "one_hot")
 
@@ -257,8 +286,12 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _begin(self, rows: Rows, rng: np.random.RandomState) -> None:
         """Learn the scales, and make the network: sets at quantiles, rules at clusters, one linear solution."""
-        self.offset_, self.scale_ = location_and_scale(rows.x, rows.weight)
+        self.clip_ = self.cases_ = self.shares_ = None
         self.quantiles_, self.kept_names_ = knots_of(rows.x, rows.weight), None
+        if self.readable:
+            begin_readable(self, rows, rng)
+            return
+        self.offset_, self.scale_ = location_and_scale(rows.x, rows.weight)
         self._learn_scale(rows.y, rows.weight)
         net = first_network(self, self._seen(rows), self.encoder_, int(rng.randint(2**31 - 1)))
         self.network_, self._adam = net.double().eval(), None
@@ -267,7 +300,15 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Rows as the network sees them."""
         scaler = self._output_scaler()
         y = rows.y if scaler is None else (rows.y - scaler[0]) / scaler[1]
-        return Rows((rows.x - self.offset_) / self.scale_, y, rows.weight)
+        return Rows((self._clipped(rows.x) - self.offset_) / self.scale_, y, rows.weight)
+
+    def _clipped(self, x: Numbers) -> Numbers:
+        """Raw inputs as they count: beyond the usual range of a readable model's columns, as at its end."""
+        return x if self.clip_ is None else np.clip(x, *self.clip_)
+
+    def _target_columns(self, targets: Numbers) -> Numbers:
+        """Targets (N, O), classes one-hot."""
+        return np.eye(self._outputs())[targets[:, 0].astype(np.int64)] if self._labels else targets
 
     def _split(self, rows: Rows, rng: np.random.RandomState) -> tuple[Rows, Rows | None]:
         """Rows to train on, and rows to hold out where that is asked for; classes are held out in proportion."""
@@ -329,7 +370,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _read(self, X: Any) -> Numbers:
         """X (N, D) as numbers in raw units, one column per input of the rules: the one place where X is read."""
         need_fit(self)
-        return self.encoder_(read(self, X, first=False, words=self.encoder_.has_words))
+        return self._clipped(self.encoder_(read(self, X, first=False, words=self.encoder_.has_words)))
 
     def encode(self, X: Any) -> Numbers:
         """X (N, D) as the rules see it, in raw units: missing values filled, dates as days, categories as columns."""
@@ -352,7 +393,15 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def rules_(self) -> RuleBase:
         """The rules in raw units, with the columns' names and, for classes, theirs."""
         need_fit(self)
-        return read_rules(self.network_, self._naming())
+        rules = read_rules(self.network_, self._naming())
+        return rules if self.evidence_ is None else replace(rules, evidence=self.evidence_)
+
+    @property
+    def evidence_(self) -> Evidence | None:
+        """The rows of training behind each rule of a readable model; None of others, or after `partial_fit`."""
+        if self.cases_ is None or self.shares_ is None:
+            return None
+        return Evidence(self.cases_.copy(), self.shares_.copy(), float(self.cases_.sum()))
 
     @property
     def births_(self) -> list[Birth]:
@@ -389,6 +438,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         simpler = copy.deepcopy(self)
         simpler.network_ = made.network.eval()
         simpler.kept_names_ = named_sets(self.rules_)
+        simpler.cases_ = simpler.shares_ = None  # its rules lead elsewhere
         return simpler, made.report
 
     def _naming(self) -> Naming:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import ConfigError, at_least
 from ...rules.true_names import words_of
+from .readable.limits import Limits
 
 if TYPE_CHECKING:
     from .base import NeuroFuzzyEstimator
@@ -41,6 +42,14 @@ def check_parameters(given: NeuroFuzzyEstimator) -> None:
         raise ConfigError(f"words must map columns to two or three words, got {given.words!r}")
     for name, words in (given.words or {}).items():
         words_of(words, name)
+    if not isinstance(given.readable, (bool, np.bool_)):
+        raise ConfigError(f"readable must be True or False, got {given.readable!r}")
+    limits = [_whole(limit) for limit in (given.max_rules, given.max_premises, given.max_size)]
+    if not given.readable and any(limit is not None for limit in limits):
+        raise ConfigError(
+            "max_rules, max_premises and max_size are limits of readable=True; set it, or leave them out"
+        )
+    Limits.given(*limits)
 
 
 def _whole(value: object) -> object:

@@ -23,6 +23,8 @@ from .start import logistic_solution
 # Each class beyond two adds so much doubt to a row's label, up to the most, shared by all classes: rules that need not
 # be ever surer of what they know learn less by heart. Between two classes doubt did not help.
 DOUBT, MOST_DOUBT = 0.005, 0.1
+# Of a readable model each label has this doubt: few rules that are never quite sure keep their sets wide.
+DOUBT_OF_FEW_RULES = 0.05
 
 
 class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignore[misc]
@@ -33,7 +35,9 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
     in the table's own units, `explain` says which of them made a decision, `births_` which sets were born.
 
     A data frame may hold text, categories, truth values, dates and missing values: `columns_` says what each column
-    was taken as. Rows may repeat or carry weights: both mean the same, exactly.
+    was taken as. With `readable`, few short rules instead, each of which says how often it is right, with at most
+    `max_rules` rules, `max_premises` premises of a rule and `max_size` premises in all. Rows may repeat or carry
+    weights: both mean the same, exactly.
     """
 
     _labels = True
@@ -56,6 +60,10 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         patience: int = 10,
+        readable: bool = False,
+        max_rules: int | None = None,
+        max_premises: int | None = None,
+        max_size: int | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -77,6 +85,10 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             patience=patience,
+            readable=readable,
+            max_rules=max_rules,
+            max_premises=max_premises,
+            max_size=max_size,
             warm_start=warm_start,
             verbose=verbose,
             random_state=random_state,
@@ -136,7 +148,7 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
 
     def _loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
         classes = outputs.shape[1]
-        doubt = min(DOUBT * max(classes - 2, 0), MOST_DOUBT)
+        doubt = DOUBT_OF_FEW_RULES if self.readable else min(DOUBT * max(classes - 2, 0), MOST_DOUBT)
         believed = outputs.new_full((classes, classes), doubt / classes)
         believed.fill_diagonal_(1 - doubt + doubt / classes)
         # The same as with `label_smoothing`, in less time.

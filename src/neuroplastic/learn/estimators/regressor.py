@@ -24,7 +24,9 @@ class NeuroFuzzyRegressor(RegressorMixin, NeuroFuzzyEstimator):  # type: ignore[
     rules in the table's own units, `explain` says which of them made a number, `births_` which sets were born.
 
     A data frame may hold text, categories, truth values, dates and missing values: `columns_` says what each column
-    was taken as. Rows may repeat or carry weights: both mean the same, exactly.
+    was taken as. With `readable`, few short rules instead, each with one number, at most `max_rules` rules with
+    `max_premises` premises each and `max_size` premises in all. Rows may repeat or carry weights: both mean the same,
+    exactly.
     """
 
     _labels = False

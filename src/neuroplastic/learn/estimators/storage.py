@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ...decoding import decoded, shown
 from ...errors import ConfigError, at_least
-from ...network.consequents import Affine
+from ...network.consequents import Affine, Constant
 from ...network.nfn import NeuroFuzzyNetwork
 from ...network.storage import Kind, register
 from ...network.taking_over import check_finite, check_form, take_over
@@ -29,7 +29,10 @@ from .stored_labels import Labels
 from .training import History
 
 _NETWORK, _ARRAY = "network.", "estimator."
-_ARRAYS = ("offset_", "scale_", "target_offset_", "target_scale_", "limits_", "quantiles_")
+_ARRAYS = (
+    *("offset_", "scale_", "target_offset_", "target_scale_", "limits_", "quantiles_"),
+    *("clip_", "cases_", "shares_"),
+)
 _LABELS = ("feature_names_in_", "classes_")
 
 
@@ -132,8 +135,11 @@ def _build(
     estimator._check_parameters()
     of_network, arrays = _apart(tensors)
     net = take_over(NeuroFuzzyNetwork.from_config(saved.network, device="meta"), of_network)
-    if not isinstance(net.consequent_config, Affine):
-        raise ConfigError("the network of an estimator must have affine consequents")
+    if not isinstance(net.consequent_config, Constant if estimator.readable else Affine):
+        raise ConfigError(
+            f"the network of an estimator with readable={estimator.readable} must have "
+            f"{'constant' if estimator.readable else 'affine'} consequents"
+        )
     learned = _read_fitted(kind, saved, net) | _read_arrays(kind, net, arrays)
     for name, value in learned.items():  # names that stand in this file, none of the header's
         setattr(estimator, name, value)
@@ -210,9 +216,14 @@ def _read_arrays(
     sizes: dict[str, tuple[int, ...]] = {"offset_": (net.in_features,), "scale_": (net.in_features,)}
     if kind is NeuroFuzzyRegressor:
         sizes |= {"target_offset_": (net.out_features,), "target_scale_": (net.out_features,)}
-    for name, levels in (("limits_", 2), ("quantiles_", len(LEVELS))):
-        if name in tensors:  # files of version 0.1 have none
-            sizes[name] = (levels, net.in_features)
+    further = {
+        "limits_": (2, net.in_features),  # files of version 0.1 have none, nor the next
+        "quantiles_": (len(LEVELS), net.in_features),
+        "clip_": (2, net.in_features),  # of readable models, as the next two
+        "cases_": (net.rules,),
+        "shares_": (net.rules, net.out_features),
+    }
+    sizes |= {name: size for name, size in further.items() if name in tensors}
     if tensors.keys() != sizes.keys():
         raise ConfigError(
             f"the estimator's tensors must be {', '.join(sizes)}, got {shown(', '.join(tensors))}"
@@ -224,6 +235,8 @@ def _read_arrays(
             raise ConfigError(f"the tensor {name} must be above 0")
         if name == "quantiles_" and bool((tensors[name].diff(dim=0) < 0).any()):
             raise ConfigError("the tensor quantiles_ must not fall from one level to the next")
+    if "cases_" in tensors and bool((tensors["cases_"] < 0).any()):
+        raise ConfigError("the tensor cases_ must be at least 0")
     return {name: tensor.double().numpy().copy() for name, tensor in tensors.items()}
 
 

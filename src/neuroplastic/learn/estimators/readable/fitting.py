@@ -1,0 +1,90 @@
+"""A readable model from rows: it learns for a while, sheds what does not pay, and learns again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from ....network.nfn import NeuroFuzzyNetwork
+from ....network.parameter_groups import parameter_groups
+from ..looks import Look, OnLook
+from ..rows import Rows
+from ..training import History, Loss, Plan, Tensors
+from .draft import Draft
+from .limits import Limits
+from .shedding import shed
+
+# Turns of learning and shedding, and updates of all of them together.
+TURNS, UPDATES = 7, 210
+# How fast sets and choices learn beside conclusions, and how far the rate has fallen in the last turn.
+STRUCTURE_RATE, LAST_RATE = 0.1, 0.1
+
+
+def fit_readable(
+    draft: Draft,
+    rows: Rows,
+    loss: Loss,
+    plan: Plan,
+    limits: Limits,
+    *,
+    labels: bool,
+    rng: np.random.RandomState,
+    on_look: OnLook,
+) -> tuple[NeuroFuzzyNetwork, History]:
+    """The network that a draft becomes on rows as the network sees them.
+
+    A premise that stays must lower the loss of all rows together by half the logarithm of their number, as Schwarz's
+    criterion has it.
+    """
+    seed, history = int(rng.randint(2**31 - 1)), History()
+    price = math.log(max(2.0, float(rows.weight.sum()))) / 2 / float(rows.weight.sum())
+    start = max(draft.size, limits.size)
+    net = draft.network(seed)
+    for turn in range(TURNS):
+        rate = plan.learning_rate * (1 - (1 - LAST_RATE) * turn / max(1, TURNS - 1))
+        updates = plan.updates * (turn + 1) // TURNS - plan.updates * turn // TURNS
+        data = Tensors(net, rows, labels=labels)
+        lost = learn_on(net, data, loss, updates, plan.batch_size, rate, rng)
+        history.updates += updates
+        history.losses.append(lost)
+        on_look(Look(max(1, history.updates), max(1, plan.updates), lost, None, 0))
+        draft = draft.compact().learned(net)
+        left = (TURNS - 1 - turn) / (TURNS - 1)
+        size = limits.size + math.floor(left * (start - limits.size))
+        now = replace(limits, size=size, rules=limits.rules if turn + 2 >= TURNS else None)
+        if turn + 1 < TURNS:
+            draft = shed(draft, data, loss, now, price)
+            net = draft.network(seed)
+    return net, history
+
+
+def learn_on(
+    net: NeuroFuzzyNetwork,
+    data: Tensors,
+    loss: Loss,
+    updates: int,
+    batch_size: int,
+    rate: float,
+    rng: np.random.RandomState,
+) -> float:
+    """Gradient steps on batches of rows; the mean loss they had."""
+    optimizer = torch.optim.Adam(parameter_groups(net, rate, structure_rate=STRUCTURE_RATE))
+    batches, total = data.batches(batch_size, rng), 0.0
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # steps this small are slower on two
+    net.train()
+    try:
+        for _ in range(updates):
+            batch = next(batches)
+            optimizer.zero_grad(set_to_none=True)
+            lost = torch.dot(loss(net(batch.x), batch.y), batch.weight / batch.weight.sum())
+            lost.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            total += float(lost.detach())
+    finally:
+        torch.set_num_threads(threads)
+        net.eval()
+    return total / max(1, updates)

@@ -1,0 +1,112 @@
+"""What a readable estimator does where others start from a linear solution: begin, learn, learn on."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....rules.evidence import Evidence
+from ....rules.leading import leaders_of
+from ..looks import Look, OnLook
+from ..rows import Numbers, Rows, location_and_scale, quantiles
+from ..training import History, Plan, Tensors
+from .draft import Draft
+from .fitting import UPDATES, fit_readable, learn_on
+from .leaves import first_rules
+from .limits import Limits
+
+if TYPE_CHECKING:
+    from ..base import NeuroFuzzyEstimator
+
+# The usual range of a column: values beyond these levels count as at them, so that "high" holds of the highest.
+USUAL = np.array([0.01, 0.99])
+
+
+def begin_readable(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.RandomState) -> None:
+    """Learn the usual ranges and scales, and start the rules as the leaves of a tree."""
+    codes = estimator.encoder_.are("code")
+    estimator.clip_ = _usual(rows, codes)
+    clipped = Rows(np.clip(rows.x, *estimator.clip_), rows.y, rows.weight)
+    offset, scale = location_and_scale(clipped.x, rows.weight)
+    estimator.offset_, estimator.scale_ = np.where(codes, 0.0, offset), np.where(codes, 1.0, scale)
+    estimator._learn_scale(rows.y, rows.weight)
+    seed = int(rng.randint(2**31 - 1))
+    draft = _first(estimator, rows, seed)
+    estimator.network_, estimator._adam = draft.network(seed).double().eval(), None
+
+
+def learn_readable(
+    estimator: NeuroFuzzyEstimator,
+    rows: Rows,
+    rng: np.random.RandomState,
+    on_look: OnLook,
+    *,
+    again: bool,
+) -> History:
+    """Fit rules that have begun, or with `again` learn on from where they are, without shedding any."""
+    seen, plan = estimator._seen(rows), _plan(estimator, len(rows))
+    loss, labels = estimator._loss, estimator._labels
+    if again:
+        net, history = estimator.network_.float(), History(updates=plan.updates)
+        data = Tensors(net, seen, labels=labels)
+        history.losses = [learn_on(net, data, loss, plan.updates, plan.batch_size, plan.learning_rate, rng)]
+        on_look(Look(plan.updates, plan.updates, history.losses[0], None, 0))
+    else:
+        draft = _first(estimator, rows, int(rng.randint(2**31 - 1)))
+        limits = _limits(estimator)
+        net, history = fit_readable(draft, seen, loss, plan, limits, labels=labels, rng=rng, on_look=on_look)
+    estimator.network_ = net
+    estimator._settle(history.updates)
+    _count(estimator, rows)
+    return history
+
+
+def read_on(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.RandomState, *, first: bool) -> None:
+    """One pass over further rows. How many cases a rule leads is not known any more."""
+    net, plan = estimator.network_.float(), _plan(estimator, len(rows))
+    data = Tensors(net, estimator._seen(rows), labels=estimator._labels)
+    updates = math.ceil(len(data) / plan.batch_size)
+    learn_on(net, data, estimator._loss, updates, plan.batch_size, plan.learning_rate, rng)
+    estimator._settle((0 if first else estimator.n_iter_) + 1)
+    estimator.cases_ = estimator.shares_ = None
+
+
+def _first(estimator: NeuroFuzzyEstimator, rows: Rows, seed: int) -> Draft:
+    codes = estimator.encoder_.are("code")
+    seen, outputs, labels = estimator._seen(rows), estimator._outputs(), estimator._labels
+    return first_rules(seen, outputs, _limits(estimator), codes, labels=labels, seed=seed)
+
+
+def _limits(estimator: NeuroFuzzyEstimator) -> Limits:
+    return Limits.given(estimator.max_rules, estimator.max_premises, estimator.max_size)
+
+
+def _plan(estimator: NeuroFuzzyEstimator, rows: int) -> Plan:
+    return Plan(
+        updates=UPDATES if estimator.max_updates is None else int(estimator.max_updates),
+        batch_size=min(int(estimator.batch_size), rows),
+        learning_rate=estimator.learning_rate,
+        ridge=0.0,
+        shrinkage=0.0,
+    )
+
+
+def _usual(rows: Rows, codes: NDArray[np.bool_]) -> Numbers:
+    """The usual range of each column, (2, D); all of it where that would leave nothing, or of codes."""
+    ends = np.stack([rows.x.min(axis=0), rows.x.max(axis=0)])
+    usual = np.stack([quantiles(column, rows.weight, USUAL) for column in rows.x.T], axis=1)
+    whole = codes | (usual[0] >= usual[1])
+    found: Numbers = np.where(whole, ends + np.array([[-1.0], [1.0]]) * codes, usual)
+    return found
+
+
+def _count(estimator: NeuroFuzzyEstimator, rows: Rows) -> None:
+    """How many rows each rule leads, and what they are."""
+    seen = estimator._seen(rows)
+    leaders = leaders_of(estimator.network_, seen.x)
+    targets = estimator._target_columns(rows.y)
+    evidence = Evidence.of(leaders, targets, rows.weight, estimator.network_.rules)
+    estimator.cases_, estimator.shares_ = evidence.cases.copy(), evidence.shares.copy()
