@@ -21,6 +21,9 @@ from .shedding import shed
 TURNS, UPDATES = 7, 210
 # How fast sets and choices learn beside conclusions, and how far the rate has fallen in the last turn.
 STRUCTURE_RATE, LAST_RATE = 0.1, 0.1
+# What a premise has to be worth; Schwarz's criterion would have .5. Chosen on ten tables: at .5, .25, .1 and 0 models
+# had 11, 19, 28 and 36 premises and an accuracy of .806, .808, .825 and .819.
+PRICE = 0.1
 
 
 def fit_readable(
@@ -36,11 +39,11 @@ def fit_readable(
 ) -> tuple[NeuroFuzzyNetwork, History]:
     """The network that a draft becomes on rows as the network sees them.
 
-    A premise that stays must lower the loss of all rows together by half the logarithm of their number, as Schwarz's
-    criterion has it.
+    A premise that stays must lower the loss of all rows together by `PRICE` times the logarithm of their number.
     """
     seed, history = int(rng.randint(2**31 - 1)), History()
-    price = math.log(max(2.0, float(rows.weight.sum()))) / 2 / float(rows.weight.sum())
+    total = float(rows.weight.sum())
+    price = PRICE * math.log(max(2.0, total)) / total
     start = max(draft.size, limits.size)
     net = draft.network(seed)
     for turn in range(TURNS):
