@@ -133,6 +133,9 @@ def test_a_kept_name_stays_with_its_set_and_no_other_gets_it():
     kept = [NamedSet("low (to 20)", 0.0, 20 / HALF)]
     assert names_of([0.1], [20.1 / HALF], EVEN, kept=kept) == ("low (to 20)",)
     assert names_of([30], [20 / HALF], EVEN, kept=kept) == ("somewhat low",)  # it moved away
+    assert names_of([0.1], [20.1 / HALF], EVEN, kept=kept, words=("short", "medium", "long")) == (
+        "short (to 20)",
+    )
     taken = [NamedSet("low", 0.0, 31 / HALF)]
     assert names_of([0, 0], [20 / HALF, 31 / HALF], EVEN, kept=taken) == ("low (to 20)", "low")
 

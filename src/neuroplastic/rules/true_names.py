@@ -35,7 +35,7 @@ SAME = 0.1
 
 
 class NamedSet(NamedTuple):
-    """A set that had a name before, in raw units."""
+    """A set that had a name before, in the words low, medium and high, and in raw units."""
 
     name: str
     center: float
@@ -95,7 +95,7 @@ def names_of(
     else:
         places = [_Place.of(*pair, knots) for pair in zip(centers, widths, strict=True)]
         plain = tuple(place.name(words) for place in places)
-    old = _kept(centers, widths, kept)
+    old = {place: in_words(name, words) for place, name in _kept(centers, widths, kept).items()}
     return _told_apart(plain, old, places, [True] * len(plain) if used is None else used)
 
 

@@ -97,6 +97,30 @@ def test_simplifying_keeps_the_words_of_the_sets_that_stay(model, flowers, toler
         ]
 
 
+def test_words_may_still_change_after_simplifying(model, flowers):
+    simpler, _ = model.simplify(flowers[0], 0.0)
+    (before,) = (variable for variable in simpler.rules_.inputs if variable.name == "petal length")
+    simpler.set_params(words={"petal length": ("tiny", "huge")})
+    (after,) = (variable for variable in simpler.rules_.inputs if variable.name == "petal length")
+    assert [term.name for term in after.terms] == [
+        term.name.replace("short", "tiny").replace("long", "huge") for term in before.terms
+    ]
+    assert after != before
+
+
+def test_words_of_a_column_of_two_values_stay_after_simplifying():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"sex": rng.integers(0, 2, 120), "age": rng.integers(18, 80, 120)})
+    y = (x["sex"] == 1) ^ (x["age"] > 50)
+    fitted = npl.NeuroFuzzyClassifier(
+        rules=4, max_updates=40, random_state=0, words={"sex": ("female", "male")}
+    )
+    simpler, _ = fitted.fit(x, y).simplify(x, 0.0)
+    asked = {term.name for term in simpler.rules_.inputs[0].terms}
+    assert asked
+    assert asked <= {term.name for term in fitted.rules_.inputs[0].terms}
+
+
 def test_names_survive_a_file_and_old_files_have_names_by_order(model, flowers, tmp_path):
     simpler, _ = model.simplify(flowers[0], 0.02)
     for number, one in enumerate((model, simpler)):

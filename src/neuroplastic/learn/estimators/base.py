@@ -437,7 +437,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         assert isinstance(made.network, NeuroFuzzyNetwork)
         simpler = copy.deepcopy(self)
         simpler.network_ = made.network.eval()
-        simpler.kept_names_ = named_sets(self.rules_)
+        simpler.kept_names_ = named_sets(self.network_, self._naming())
         simpler.cases_ = simpler.shares_ = None  # its rules lead elsewhere
         return simpler, made.report
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ...network.nfn import NeuroFuzzyNetwork
 from ...rules.explanations.limits import Choice, Limits
 from ...rules.names import ANY
 from ...rules.naming import Naming
-from ...rules.rule_base import RuleBase
+from ...rules.reading import read_rules
 from ...rules.true_names import NamedSet, category_names
 from .encoding import Encoder
 from .rows import Numbers
@@ -70,13 +71,29 @@ def _usable(
     return {name: given for name, given in (words or {}).items() if name in names} or None
 
 
-def named_sets(rules: RuleBase) -> dict[str, list[NamedSet]]:
-    """The sets of a rule base with their names, by input."""
+def named_sets(net: NeuroFuzzyNetwork, naming: Naming) -> dict[str, list[NamedSet]]:
+    """The sets of a network by input, with their names as they are without words of one's own, which may change.
+
+    Names of values and categories are left out: they do not depend on what other sets there are.
+    """
+    crisp = naming.terms or {}
     return {
-        variable.name: [NamedSet(term.name, term.center, term.width) for term in variable.terms]
-        for variable in rules.inputs
-        if variable.terms
+        variable.name: [
+            NamedSet(term.name, term.center, term.width)
+            for term in variable.terms
+            if not _is_number(term.name)
+        ]
+        for variable in read_rules(net, replace(naming, words=None)).inputs
+        if variable.terms and variable.name not in crisp
     }
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def limits_of(encoder: Encoder, ends: Numbers | None) -> Limits:
