@@ -160,6 +160,43 @@ def test_games_explore_at_rates_of_their_own(spread, expected):
     np.testing.assert_allclose(2 * np.mean(drawn, axis=0), expected, atol=0.03)
 
 
+def actions_of(learner: ParallelQLearning, rounds: int) -> list[list[int]]:
+    actions = []
+    for _ in range(rounds):
+        actions.append(learner.act().tolist())
+        learner.observe(outcome(numbers(*[0] * learner.games)))
+    return actions
+
+
+def exploring(**fields: object) -> ParallelQLearning:
+    always = {"exploration_start": 1.0, "exploration_floor": 1.0, "exploration_spread": 0.0}
+    learner = learner_of([[0.0] * 50], rollout=64, **always, **fields)
+    learner.begin(numbers(0, 0))
+    return learner
+
+
+def test_random_actions_are_held_for_as_many_decisions_as_asked():
+    held = actions_of(exploring(exploration_hold=4), 16)
+    single = actions_of(exploring(), 4)
+    assert held == [action for action in single for _ in range(4)], "drawn as ever, and seldomer"
+
+
+def test_a_random_action_is_held_across_a_saved_state():
+    learner, other = exploring(exploration_hold=4), exploring(exploration_hold=4)
+    actions_of(learner, 6)
+    other.load_state_dict(learner.state_dict())
+    assert actions_of(other, 6) == actions_of(learner, 6)
+
+
+def test_states_from_before_actions_were_held_go_on():
+    learner, other = exploring(), exploring()
+    actions_of(learner, 3)
+    state = learner.state_dict()
+    del state["drawn"]
+    other.load_state_dict(state)
+    assert actions_of(other, 3) == actions_of(learner, 3)
+
+
 def learning_rates(learner: ParallelQLearning, rounds: int) -> list[float]:
     """The step size of each time of learning."""
     rates = []

@@ -52,12 +52,15 @@ class ParallelQConfig:
         default=1.0,
         metadata={"help": "the last game's rate is that rate to the power 1 + this; 0: all alike"},
     )
+    exploration_hold: int = field(
+        default=1, metadata={"help": "decisions for which a random action is held; 1: each is drawn anew"}
+    )
     mirror: bool = field(
         default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
     )
 
     def __post_init__(self) -> None:
-        for name in ("training_games", "rollout", "passes", "batch_size"):
+        for name in ("training_games", "rollout", "passes", "batch_size", "exploration_hold"):
             at_least(name, getattr(self, name), 1)
         for name in ("learning_rate", "reward_scale"):
             within(name, getattr(self, name), 0, open_low=True)

@@ -59,6 +59,7 @@ class ParallelQLearning:
         self.updates = 0
         self._preferences = preferences_of(self.network)
         self._rollout: Rollout | None = None
+        self._drawn = np.full(self.games, -1)  # the random actions that are held, -1: none
         self._mean_value = 0.0  # of the observations of the last rollout
         self._mirrored_actions = (
             mirrored_pairs(setting.mirrored_actions, self.actions).to(self.device) if config.mirror else None
@@ -89,11 +90,10 @@ class ParallelQLearning:
     def act(self) -> NDArray[np.int64]:
         """Exploring actions (G,) for the observations at hand."""
         rollout = self._begun()
-        spread = 1 + self.config.exploration_spread * np.linspace(0.0, 1.0, self.games)
-        explores = self.streams.exploration.random(self.games) < self.exploration**spread
-        drawn = self.streams.exploration.integers(self.actions, size=self.games)
+        if self.steps // self.games % self.config.exploration_hold == 0:
+            self._drawn = self._draw()
         best, values = self._best(rollout.current)
-        actions: NDArray[np.int64] = np.where(explores, drawn, best)
+        actions: NDArray[np.int64] = np.where(self._drawn < 0, best, self._drawn)
         rollout.decide(actions, values)
         return actions
 
@@ -159,6 +159,7 @@ class ParallelQLearning:
             "total_steps": self.total_steps,
             "updates": self.updates,
             "mean_value": self._mean_value,
+            "drawn": self._drawn.tolist(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -170,6 +171,8 @@ class ParallelQLearning:
         self.streams.load_state_dict(state["random"])
         self.steps, self.total_steps = state["steps"], state["total_steps"]
         self.updates, self._mean_value = state["updates"], state["mean_value"]
+        # Earlier states have none: they held no action.
+        self._drawn = np.array(state.get("drawn", [-1] * self.games))
 
     def _begun(self) -> Rollout:
         if self._rollout is None:
@@ -183,6 +186,13 @@ class ParallelQLearning:
             self.network.eval()
         values, best = action_values(self.network, observations, self.actions, self.device).max(dim=1)
         return best.cpu().numpy(), values.float().cpu().numpy()
+
+    def _draw(self) -> NDArray[np.int64]:
+        """A random action for each game that explores, (G,); -1 for the others, which act greedily."""
+        spread = 1 + self.config.exploration_spread * np.linspace(0.0, 1.0, self.games)
+        explores = self.streams.exploration.random(self.games) < self.exploration**spread
+        drawn = self.streams.exploration.integers(self.actions, size=self.games)
+        return np.where(explores, drawn, -1)
 
     def _targets(self, rollout: Rollout) -> NDArray[np.float32]:
         """Lambda-returns (T, G). Decisions brought their values; what lies behind the last ones is valued here."""
