@@ -58,7 +58,11 @@ def _add_train(commands: Any, here: str) -> None:
         help="BP, BR, PP, HTL, DTC, TC, GH, or a Gymnasium id such as CartPole-v1",
     )
     command.add_argument("--agent", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
-    command.add_argument("--preset", help="DOOM: tuned (default), paper; Gymnasium: standard; or a FILE.json")
+    command.add_argument(
+        "--preset",
+        help="DOOM: tuned (default), paper; Gymnasium: standard (default), readable (vectors: few short rules that "
+        "decide); or a FILE.json",
+    )
     command.add_argument(
         "--learner",
         help="dqn (replay; DOOM's default) or parallel_q (many games at once; Gymnasium's default)",

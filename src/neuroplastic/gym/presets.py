@@ -16,13 +16,16 @@ from ..network.consequents import Affine, Constant
 from ..network.encoders.attributes import AttributeEncoderConfig
 from ..network.encoders.pictures import PictureEncoderConfig
 from ..network.heads import DnnConfig, NfnConfig
+from .readable import readable
 
 
 def preset(name: str, task: Task, agent: str, learner: str | None = None) -> RunConfig:
-    """The preset 'standard' for an agent and a learner (default: 'parallel_q')."""
+    """A preset for an agent: 'standard' with a learner (default: 'parallel_q'), or 'readable', which has its own."""
     choose("preset", name, task.presets)
     choose("agent", agent, catalog.names("head"))
     kind = choose("learner", learner or "parallel_q", catalog.names("learner"))
+    if name == "readable":
+        return readable(task, agent)
     picture = task.observation.is_picture
     encoder: EncoderConfig = PictureEncoderConfig(features=256) if picture else AttributeEncoderConfig()
     if kind == "dqn":

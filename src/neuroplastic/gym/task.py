@@ -99,8 +99,8 @@ class GymTask:
 
     @property
     def presets(self) -> tuple[str, ...]:
-        """One: settings that do well on small environments."""
-        return ("standard",)
+        """Settings that do well on small environments; and of vectors, few rules that can be read and decide."""
+        return ("standard",) if len(self._spaces.shape) == 3 else ("standard", "readable")
 
     def preset(self, name: str, agent: str, learner: str | None = None) -> RunConfig:
         """See `Task`."""
