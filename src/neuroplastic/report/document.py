@@ -56,11 +56,62 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class SetPicture:
+    """A fuzzy set over the histogram of its column, as paths in a box of 100 by 40."""
+
+    column: str
+    name: str
+    histogram: str
+    curve: str
+    low: str
+    """what stands at the left end"""
+    high: str
+
+
+@dataclass(frozen=True)
+class RuleCard:
+    """One rule: what it says, the rows it leads, and its sets."""
+
+    number: int
+    sentence: str
+    cases: float
+    share: float
+    """of all rows"""
+    pictures: tuple[SetPicture, ...]
+    left_out: int
+    """premises that are not drawn"""
+
+
+@dataclass(frozen=True)
+class RuleCards:
+    """Cards, one a rule."""
+
+    key: str
+    caption: str
+    how_to_read: str
+    cards: tuple[RuleCard, ...]
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """Sliders for the inputs of rules, which the page computes itself."""
+
+    key: str
+    caption: str
+    how_to_read: str
+    content: str = field(repr=False)
+    """JSON that can stand in a script element, see `what_if.safe_json`"""
+
+
+Part = Table | Figure | RuleCards | WhatIf
+
+
+@dataclass(frozen=True)
 class Section:
     """A heading with tables, figures, and notes on what could not be made or was found."""
 
     title: str
-    parts: tuple[Table | Figure, ...] = ()
+    parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property

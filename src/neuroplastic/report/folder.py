@@ -6,19 +6,21 @@ import secrets
 import shutil
 from base64 import b64encode
 from collections.abc import Callable, Collection
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from .. import __version__
 from ..errors import NeuroplasticError
-from .document import DIFFERS, EQUAL, ROUNDED, SLIP, Figure, Report, Table
+from .document import DIFFERS, EQUAL, ROUNDED, SLIP, Figure, Report, RuleCards, Table, WhatIf
 from .latex import latex
 
 PAGE = "index.html"
 _FOLDERS = {"tables": (".tex",), "figures": (".png", ".svg")}
+_SCRIPTS = ("rule_base.js", "what_if.js")
 _SIGNATURE = '<meta name="generator" content="neuroplastic report'
 _MARKS = {
     EQUAL: Markup('<span class="mark" title="recomputed: equal">✓</span>'),
@@ -118,12 +120,42 @@ def _fill(folder: Path, report: Report) -> None:
 def render(report: Report) -> str:
     """The page as text, images and style inside."""
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(_packaged),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.tests["table"] = lambda part: isinstance(part, Table)
-    environment.filters["inlined"] = _inlined
-    source = files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8")
-    return environment.from_string(source).render(report=report, version=__version__, marks=_MARKS)
+    environment.tests["cards"] = lambda part: isinstance(part, RuleCards)
+    environment.tests["what_if"] = lambda part: isinstance(part, WhatIf)
+    environment.filters |= {"inlined": _inlined, "width": _width}
+    script = _script(report)
+    page = environment.get_template("page.html.j2")
+    return page.render(
+        report=report, version=__version__, marks=_MARKS, script=Markup(script), policy=_policy(script)
+    )
+
+
+def _packaged(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _script(report: Report) -> str:
+    """What a page with sliders computes, as it stands in its script element; nothing without sliders."""
+    parts = (part for section in report.sections for part in section.parts)
+    return "\n".join(map(_packaged, _SCRIPTS)) if any(isinstance(part, WhatIf) for part in parts) else ""
+
+
+def _policy(script: str) -> str:
+    """What a browser may do for the page: show what is in it and run this one script; no name could do more."""
+    allowed = f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" if script else "'none'"
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
+
+
+def _width(figure: Figure) -> int:
+    """In pixels: the number that follows the name of a PNG's first part."""
+    return int.from_bytes(figure.png[16:20], "big")
 
 
 def _inlined(figure: Figure) -> str:

@@ -1,4 +1,4 @@
-"""The page of a model fitted to a table: scores, rules, whether they decide, how readable they are, pictures."""
+"""The page of a model fitted to a table: if it is worth anything, its rules to read and to try, pictures."""
 
 from __future__ import annotations
 
@@ -9,16 +9,30 @@ import numpy as np
 import pandas as pd
 
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
+from ..learn.judging.comparison import Comparison
+from ..learn.judging.held_out import HeldOut
 from ..rules.diagnosis import Diagnosis
 from ..rules.measures.readability import readability
 from ..rules.pictures import plot_births, plot_explanation, plot_firing, plot_rule_map, plot_sets
 from ..rules.rule_base import RuleBase
 from ..rules.text.plain import plain_sentences
 from .canvas import finished
-from .document import Cell, Figure, Report, Section, Table, text_cells
+from .document import Figure, Part, Report, Section, Table, text_cells
+from .from_held_out import (
+    calibration_figure,
+    comparison_table,
+    confusion_table,
+    importance_figure,
+    scatter_figure,
+)
+from .rule_cards import rule_cards
+from .what_if import what_if
 
 # Rows whose firing levels are drawn; more would not change the picture.
 ROWS_DRAWN = 500
+# Premises that a sentence on a card has, at most.
+CARD_PREMISES = 6
+TOO_MANY = "The rules have too many numbers for sliders on a page; neuroplastic explain answers for any row."
 
 Scores = Mapping[str, Sequence[float]]
 
@@ -27,34 +41,86 @@ def table_report(
     title: str,
     estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor,
     x: pd.DataFrame,
+    y: pd.Series,
     scores: Scores,
     *,
+    rules: RuleBase,
     before: RuleBase,
     diagnosis: Diagnosis,
+    held_out: HeldOut,
+    comparison: Comparison | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
-    """The page. `scores` are those of cross-validation by name, fold by fold; `before` the rules before training;
-    `diagnosis` is on the rows x."""
-    rules = estimator.rules_
-    named = {name: (statistics.fmean(folds), _spread(folds)) for name, folds in scores.items()}
-    summary = [
-        f"{name}: {mean:.3f} ± {sd:.3f} over {len(scores[name])} folds" for name, (mean, sd) in named.items()
-    ]
-    summary.append(
-        f"{len(rules)} rules over {len(rules.inputs)} inputs, learned from {len(x)} rows; "
-        f"{len(estimator.births_)} fuzzy sets were born in training."
-    )
+    """The page. `scores` are those of cross-validation by name, fold by fold; `rules` those of the estimator with the
+    evidence for them, `before` those before training; `diagnosis` is on the rows x, `held_out` what models said of
+    them that had not seen them."""
+    verdict = () if comparison is None else (comparison.verdict,)
     return Report(
         title,
-        tuple(summary),
+        tuple(_summary(estimator, rules, x, scores, held_out)),
         (
-            Section("How good it is", (_score_table(scores),), tuple(notes)),
-            Section("The rules", (_rule_table(rules),)),
+            Section("Is it worth anything?", tuple(_worth(scores, comparison)), (*verdict, *notes)),
+            Section("Where it errs", tuple(_errors(held_out, rules))),
+            Section("What matters", tuple(_importance(held_out, next(iter(scores))))),
+            *_playing(estimator, rules, x, y, held_out),
             Section("Do the rules decide?", (_diagnosis_table(diagnosis),), (diagnosis.advice,)),
             Section("How readable they are", (_readability_table(estimator, x),)),
             Section("Pictures", tuple(_figures(estimator, rules, before, x))),
         ),
     )
+
+
+def _summary(
+    estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor,
+    rules: RuleBase,
+    x: pd.DataFrame,
+    scores: Scores,
+    held_out: HeldOut,
+) -> list[str]:
+    named = {name: (statistics.fmean(folds), _spread(folds)) for name, folds in scores.items()}
+    summary = [
+        f"{name}: {mean:.3f} ± {sd:.3f} over {len(scores[name])} folds" for name, (mean, sd) in named.items()
+    ]
+    if held_out.area is not None:
+        summary.append(
+            f"ROC AUC: {held_out.area:.3f}{' (mean of the classes)' * (len(held_out.classes) > 2)}"
+        )
+    summary.append(
+        f"{len(rules)} rules over {len(rules.inputs)} inputs, learned from {len(x)} rows; "
+        f"{len(estimator.births_)} fuzzy sets were born in training."
+    )
+    return summary
+
+
+def _worth(scores: Scores, comparison: Comparison | None) -> list[Table]:
+    return [*([] if comparison is None else [comparison_table(comparison)]), _score_table(scores)]
+
+
+def _errors(held_out: HeldOut, rules: RuleBase) -> list[Part]:
+    if held_out.classes:
+        return [confusion_table(held_out), calibration_figure(held_out)]
+    return [scatter_figure(held_out, rules.outputs[0].name)]
+
+
+def _importance(held_out: HeldOut, measure: str) -> list[Part]:
+    return [importance_figure(held_out, measure)] if held_out.importance else []
+
+
+def _playing(
+    estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor,
+    rules: RuleBase,
+    x: pd.DataFrame,
+    y: pd.Series,
+    held_out: HeldOut,
+) -> list[Section]:
+    """The rules on cards, and sliders to try them."""
+    sentences = dict(plain_sentences(rules, premises=CARD_PREMISES))
+    ranked = [name for name, _, _ in held_out.ranked_importance]
+    sliders = what_if(estimator, rules, x, y, sentences=sentences, ranked=ranked)
+    assert rules.evidence is not None
+    cards = rule_cards(rules, rules.evidence, estimator.encoder_, estimator.encode(x), sentences)
+    trying = Section("Try it", (sliders,)) if sliders else Section("Try it", notes=(TOO_MANY,))
+    return [trying, Section("The rules", (cards,))]
 
 
 def _spread(folds: Sequence[float]) -> float:
@@ -66,27 +132,15 @@ def _score_table(scores: Scores) -> Table:
     rows = [
         text_cells(
             name,
-            *(f"{value:.4f}" for value in values),
             f"{statistics.fmean(values):.4f}",
             f"{_spread(values):.4f}",
+            *(f"{value:.4f}" for value in values),
         )
         for name, values in scores.items()
     ]
-    header = ("score", *(f"fold {k + 1}" for k in range(folds)), "mean", "SD")
+    header = ("score", "mean", "SD", *(f"fold {k + 1}" for k in range(folds)))
     how = "Each fold was predicted by a model that had not seen it; the model that is kept saw all rows."
     return Table("scores", "Cross-validated scores.", how, header, tuple(rows))
-
-
-def _rule_table(rules: RuleBase) -> Table:
-    rows = []
-    for number, sentence in plain_sentences(rules):
-        said = sentence.removeprefix(f"RULE {number}: ")
-        rows.append((Cell(f"RULE {number}"), Cell(said)))
-    how = (
-        "A rule fires the more, the better a row matches its IF part; the output is the average of the THEN parts, "
-        "weighted by firing. Of long rules the premises that set them apart most are shown."
-    )
-    return Table("rules", "The rules, in the table's own units.", how, ("rule", "reads"), tuple(rows))
 
 
 def _diagnosis_table(diagnosis: Diagnosis) -> Table:

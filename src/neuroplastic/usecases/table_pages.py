@@ -34,14 +34,18 @@ def check_place(out: str | Path, *, force: bool = False) -> None:
 
 
 def table_page(fitted: FittedTable) -> Report:
-    """Scores, rules, whether they decide, how readable they are, and pictures."""
+    """Whether the model is worth anything, its rules on cards and behind sliders, whether they decide, pictures."""
     return table_report(
         f"Rules for {fitted.table.columns.target}, learned from {fitted.table.name}",
         fitted.estimator,
         fitted.table.x,
+        fitted.table.y,
         fitted.scores,
+        rules=fitted.rules,
         before=fitted.start,
         diagnosis=fitted.diagnosis,
+        held_out=fitted.held_out,
+        comparison=fitted.comparison,
         notes=fitted.table.notes,
     )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..errors import ColumnWarning
@@ -18,6 +19,8 @@ from ..learn.judging.comparison import Comparison
 from ..learn.judging.held_out import HeldOut
 from ..learn.table_model import TableModel, estimator_for
 from ..rules.diagnosis import Diagnosis
+from ..rules.evidence import Evidence
+from ..rules.leading import leaders_of
 from ..rules.rule_base import RuleBase
 from .baselines import compare_baselines
 from .cross_validation import FoldScores, cross_validate
@@ -42,10 +45,21 @@ class FittedTable:
     """the rules before training"""
     estimator: NeuroFuzzyClassifier | NeuroFuzzyRegressor
 
-    @property
+    @cached_property
     def rules(self) -> RuleBase:
-        """The rules, in the table's own units."""
-        return self.estimator.rules_
+        """The rules, in the table's own units, with the rows that each of them leads."""
+        rules = self.estimator.rules_
+        return rules if rules.evidence is not None else replace(rules, evidence=self._evidence(len(rules)))
+
+    def _evidence(self, rules: int) -> Evidence:
+        x, y = self.table.x, self.table.y
+        seen = (self.estimator.encode(x) - self.estimator.offset_) / self.estimator.scale_
+        leaders = leaders_of(self.estimator.network_, seen)
+        if isinstance(self.estimator, NeuroFuzzyClassifier):
+            targets = y.to_numpy()[:, None] == self.estimator.classes_
+        else:
+            targets = y.to_numpy()[:, None]
+        return Evidence.of(leaders, targets.astype(np.float64), np.ones(len(y)), rules)
 
     @cached_property
     def diagnosis(self) -> Diagnosis:

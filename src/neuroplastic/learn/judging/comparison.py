@@ -80,11 +80,14 @@ class Comparison:
             said.append(
                 f"{named[0].upper()}{named[1:]} {_do(better)} better: there is more in the table than the rules say."
             )
-        if alike:
-            named = _and(alike, "")
-            plain = any(one.kind in ("linear", "tree") for one in alike)
-            less = ", and can be told in less" if plain and not better else ""
-            said.append(f"{named[0].upper()}{named[1:]} {_do(alike)} about as well{less}.")
+        plain = [one for one in alike if one.kind != "boosting"]
+        for some, less in (
+            (plain, ", and can be told in less"),
+            ([one for one in alike if one not in plain], ""),
+        ):
+            if some:
+                named = _and(some, "")
+                said.append(f"{named[0].upper()}{named[1:]} {_do(some)} about as well{less}.")
         return " ".join(said)
 
     def lines(self) -> list[str]:
