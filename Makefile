@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo test lint types bench bench-tables bench-packages soak docs docs-serve clean
+.PHONY: help setup demo table-demo test lint types bench bench-tables bench-frontier bench-packages soak docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,10 @@ bench: setup bench-packages  ## the speed table: ratios against peers and limits
 
 bench-tables: setup bench-packages  ## accuracy on tables of data beside peers (hours; goes on where it stopped)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks tables
+
+bench-frontier: setup bench-packages  ## accuracy against size beside other rule learners (hours; goes on where it stopped)
+	$(PIP) --no-build-isolation --no-deps --requirement requirements/bench-rules.txt
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks frontier
 
 bench-packages: setup
 	$(PIP) --no-build-isolation --requirement requirements/bench.txt

@@ -1,6 +1,7 @@
 """Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 60]`.
 
-`python -m benchmarks tables` is accuracy on tables of data; it takes hours and options of its own.
+`python -m benchmarks tables` is accuracy on tables of data, `frontier` accuracy against size of rule learners; they
+take hours and options of their own.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ MARKDOWN = ("simplifying",)
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["tables"]:
-        importlib.import_module("benchmarks.tables").main(sys.argv[2:])
+    if sys.argv[1:2] in (["tables"], ["frontier"]):
+        importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return
     present = [name for name in OTHERS if importlib.util.find_spec(f"benchmarks.{name}")]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
