@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -320,3 +321,15 @@ def test_the_package_needs_neither_matplotlib_nor_captum_and_pictures_name_the_e
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "pictures of rules need matplotlib: pip install 'neuroplastic[rules]'"
+
+
+def test_an_attribute_whose_sets_simplifying_took_away_is_drawn_as_it_was_before():
+    inputs = {"a": {"low": (0.0, 1.0), "high": (1.0, 1.0)}}
+    before = npl.RuleBase.from_text("IF a is low THEN y is 1", inputs)
+    gone = replace(
+        before,
+        inputs=(replace(before.inputs[0], terms=()),),
+        premises=np.full_like(before.premises, -1),
+    )
+    (panel,) = plot_sets(before, gone).axes
+    assert len(panel.lines) >= 2

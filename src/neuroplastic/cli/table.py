@@ -32,6 +32,9 @@ def add_to(commands: Any) -> None:
     fit.add_argument("--ignore", action="append", metavar="COLUMN", **of_field(TableRequest, "ignore"))
     fit.add_argument("--task", choices=TASKS, **of_field(TableRequest, "task"))
     fit.add_argument("--rules", type=whole(1), **of_field(FitRequest, "rules"))
+    fit.add_argument("--readable", action="store_true", **of_field(FitRequest, "readable"))
+    fit.add_argument("--max-rules", type=whole(1), **of_field(FitRequest, "max_rules"))
+    fit.add_argument("--max-premises", type=whole(1), **of_field(FitRequest, "max_premises"))
     fit.add_argument("--portable", action="store_true", **of_field(FitRequest, "portable"))
     fit.add_argument("--folds", type=whole(2), **of_field(FitRequest, "folds"))
     fit.add_argument("--seed", type=whole(0), **of_field(FitRequest, "seed"))
@@ -50,7 +53,16 @@ def run_fit(options: argparse.Namespace) -> int:
     """Print what the table holds, the rules learned from it, their scores, if they decide, and where the page is."""
     need_file(options.data)
     wanted = TableRequest(options.data, options.target, options.task, tuple(options.ignore))
-    how = FitRequest(options.rules, options.portable, options.folds, options.seed, options.baselines)
+    how = FitRequest(
+        options.rules,
+        options.portable,
+        options.folds,
+        options.seed,
+        options.baselines,
+        options.readable,
+        options.max_rules,
+        options.max_premises,
+    )
     from ..usecases.table_pages import check_place, save_table
     from ..usecases.tables import fit_table
 

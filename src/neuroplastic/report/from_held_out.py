@@ -115,8 +115,7 @@ def importance_figure(held_out: HeldOut, measure: str) -> Figure:
     falls, spread = [fall for _, fall, _ in ranked], [sd for _, _, sd in ranked]
     places = range(len(ranked))
     axes.barh(places, falls, xerr=spread, color=INK, ecolor=FAINT, height=0.65)
-    # Names are set as they are: matplotlib would take a pair of dollars for mathematics.
-    axes.set_yticks(places, [_short(name) for name, _, _ in ranked], parse_math=False)
+    axes.set_yticks(places, [_short(name) for name, _, _ in ranked])
     axes.axvline(0, color=FAINT, linewidth=0.8)
     _labelled(axes, f"fall of {measure}", "")
     left = len(held_out.ranked_importance) - len(ranked)
@@ -129,8 +128,8 @@ def importance_figure(held_out: HeldOut, measure: str) -> Figure:
 
 
 def _labelled(axes: Axes, across: str, up: str) -> None:
-    axes.set_xlabel(across, parse_math=False)
-    axes.set_ylabel(up, parse_math=False)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
     axes.spines[["top", "right"]].set_visible(False)
 
 

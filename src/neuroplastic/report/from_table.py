@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 
+import matplotlib
 import numpy as np
 import pandas as pd
 
@@ -12,6 +13,7 @@ from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..learn.judging.comparison import Comparison
 from ..learn.judging.held_out import HeldOut
 from ..rules.diagnosis import Diagnosis
+from ..rules.explanations.explanation import Explanation
 from ..rules.measures.readability import readability
 from ..rules.pictures import plot_births, plot_explanation, plot_firing, plot_rule_map, plot_sets
 from ..rules.rule_base import RuleBase
@@ -55,19 +57,21 @@ def table_report(
     evidence for them, `before` those before training; `diagnosis` is on the rows x, `held_out` what models said of
     them that had not seen them."""
     verdict = () if comparison is None else (comparison.verdict,)
-    return Report(
-        title,
-        tuple(_summary(estimator, rules, x, scores, held_out)),
-        (
-            Section("Is it worth anything?", tuple(_worth(scores, comparison)), (*verdict, *notes)),
-            Section("Where it errs", tuple(_errors(held_out, rules))),
-            Section("What matters", tuple(_importance(held_out, next(iter(scores))))),
-            *_playing(estimator, rules, x, y, held_out),
-            Section("Do the rules decide?", (_diagnosis_table(diagnosis),), (diagnosis.advice,)),
-            Section("How readable they are", (_readability_table(estimator, x),)),
-            Section("Pictures", tuple(_figures(estimator, rules, before, x))),
-        ),
-    )
+    # Names are drawn as they are: between a pair of dollars matplotlib would read mathematics.
+    with matplotlib.rc_context({"text.parse_math": False}):
+        return Report(
+            title,
+            tuple(_summary(estimator, rules, x, scores, held_out)),
+            (
+                Section("Is it worth anything?", tuple(_worth(scores, comparison)), (*verdict, *notes)),
+                Section("Where it errs", tuple(_errors(held_out, rules))),
+                Section("What matters", tuple(_importance(held_out, next(iter(scores))))),
+                *_playing(estimator, rules, x, y, held_out),
+                Section("Do the rules decide?", (_diagnosis_table(diagnosis),), (diagnosis.advice,)),
+                Section("How readable they are", (_readability_table(estimator, x),)),
+                Section("Pictures", tuple(_figures(estimator, rules, before, x))),
+            ),
+        )
 
 
 def _summary(
@@ -181,12 +185,7 @@ def _figures(
             "Which set each rule asks for.",
             "A row is a rule, a column an input; dark is low, light is high.",
         ),
-        finished(
-            plot_firing(explanation),
-            "firing",
-            "How strongly the rules fire.",
-            "Left by number, right sorted; rules that hardly fire could be dropped.",
-        ),
+        _firing_figure(explanation),
         finished(
             plot_explanation(explanation, row=0),
             "explanation",
@@ -204,3 +203,14 @@ def _figures(
             )
         )
     return drawn
+
+
+def _firing_figure(explanation: Explanation) -> Figure:
+    # It names no column, and the ends of its logarithmic axis are powers of ten, set as mathematics.
+    with matplotlib.rc_context({"text.parse_math": True}):
+        return finished(
+            plot_firing(explanation),
+            "firing",
+            "How strongly the rules fire.",
+            "Left by number, right sorted; rules that hardly fire could be dropped.",
+        )

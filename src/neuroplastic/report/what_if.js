@@ -96,6 +96,11 @@ const WhatIf = (() => {
     }
   }
 
+  // Beyond what is usual in a column, the rules of some models see the nearest value that is.
+  function clipped({ clip }, row) {
+    return clip ? row.map((value, k) => Math.min(Math.max(value, clip[0][k]), clip[1][k])) : row;
+  }
+
   function start(root) {
     const given = JSON.parse(root.querySelector("script[type='application/json']").textContent);
     const row = [...given.starts[0].row];
@@ -106,7 +111,7 @@ const WhatIf = (() => {
       (control.kind === "category" ? choice : slider)(control, number, places.controls),
     );
     const show = () => {
-      const { firing, outputs } = RuleBase.evaluate(given.rules, row);
+      const { firing, outputs } = RuleBase.evaluate(given.rules, clipped(given, row));
       showOutputs(given, outputs, places.outputs);
       showFiring(given, firing, places.firing);
     };

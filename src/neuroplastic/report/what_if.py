@@ -63,6 +63,7 @@ def what_if(
         "sentences": [sentences[number] for number in range(1, len(rules) + 1)],
         "controls": [_control(column, places[column], encoder, encoded) for column in shown],
         "starts": _starts(encoded, places, y, classes),
+        "clip": None if estimator.clip_ is None else estimator.clip_.tolist(),
         "classes": classes,
         "target": rules.outputs[0].name,
         "range": None if classes else [float(y.min()), float(y.max())],

@@ -63,8 +63,21 @@ class FitRequest:
         default=True, metadata={"help": "score no plain models on the same folds to compare with"}
     )
 
+    readable: bool = field(
+        default=False, metadata={"help": "few short rules that conclude a class or a number, not formulas"}
+    )
+    max_rules: int | None = field(default=None, metadata={"help": "rules of a readable model, at most"})
+    max_premises: int | None = field(
+        default=None, metadata={"help": "premises of each rule of a readable model, at most"}
+    )
+
     def __post_init__(self) -> None:
         if self.rules is not None:
             at_least("rules", self.rules, 1)
+        for name in ("max_rules", "max_premises"):
+            if getattr(self, name) is not None:
+                at_least(name, getattr(self, name), 1)
+                if not self.readable:
+                    raise ConfigError(f"{name} is a limit of readable models; ask for one with --readable")
         at_least("folds", self.folds, 2)
         at_least("seed", self.seed, 0)

@@ -101,7 +101,8 @@ def _draw(panel: Axes, old: Variable | None, new: Variable) -> None:
     high = max(term.center + WIDTHS_SHOWN * term.width for term in terms)
     for term in () if old is None else old.terms:
         panel.plot(*_curve(term, low, high), color=FAINT, linestyle=":", linewidth=1.6)
-    for place, (term, color) in enumerate(zip(new.terms, shades(len(new.terms)), strict=True)):
+    colors = shades(len(new.terms)) if new.terms else []  # simplifying may have left none
+    for place, (term, color) in enumerate(zip(new.terms, colors, strict=True)):
         x, y = _curve(term, low, high)
         panel.plot(x, y, color=color, linestyle=LINES[place % len(LINES)], linewidth=1.8)
         panel.fill_between(x, y, color=color, alpha=0.12, linewidth=0)
