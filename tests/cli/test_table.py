@@ -255,3 +255,29 @@ def test_a_file_of_all_kinds_is_fitted_predicted_and_explained(tmp_path, capsys)
     assert told.err.count("'colour' has categories never seen in training: 'green' in 2 rows") == 1
     assert main(["explain", model, data, "--row", "4"]) == 0
     assert "rules fired" in capsys.readouterr().out
+
+
+def test_readable_rules_are_few_short_and_say_how_many_cases_stand_behind_them(place, tmp_path, capsys):
+    command = ["fit", str(place / "iris.csv"), "--target", "species", "--folds", "3", "--no-baselines"]
+    limits = ["--readable", "--max-rules", "4", "--max-premises", "2"]
+    assert main([*command, *limits, "--out", str(tmp_path / "model")]) == 0
+    said = capsys.readouterr().out
+    rules = [line for line in said.splitlines() if line.startswith("IF ")]
+    assert 3 <= len(rules) <= 4
+    assert all("cases)" in rule and rule.count(" AND ") <= 1 for rule in rules)
+    assert (tmp_path / "model" / "index.html").exists()
+    assert main(["rules", str(tmp_path / "model")]) == 0
+    assert rules[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--max-rules", "3"], "max_rules is a limit of readable models"),
+        (["--readable", "--rules", "3"], "use max_rules"),
+        (["--readable", "--portable"], "compared by their worst premise"),
+    ],
+)
+def test_limits_without_readable_and_readable_with_what_it_is_not_are_refused(place, words, reason, capsys):
+    assert main(["fit", str(place / "iris.csv"), "--target", "species", *words]) == 2
+    assert reason in capsys.readouterr().err

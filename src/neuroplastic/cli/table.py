@@ -35,6 +35,7 @@ def add_to(commands: Any) -> None:
     fit.add_argument("--readable", action="store_true", **of_field(FitRequest, "readable"))
     fit.add_argument("--max-rules", type=whole(1), **of_field(FitRequest, "max_rules"))
     fit.add_argument("--max-premises", type=whole(1), **of_field(FitRequest, "max_premises"))
+    fit.add_argument("--max-size", type=whole(1), **of_field(FitRequest, "max_size"))
     fit.add_argument("--portable", action="store_true", **of_field(FitRequest, "portable"))
     fit.add_argument("--folds", type=whole(2), **of_field(FitRequest, "folds"))
     fit.add_argument("--seed", type=whole(0), **of_field(FitRequest, "seed"))
@@ -62,6 +63,7 @@ def run_fit(options: argparse.Namespace) -> int:
         options.readable,
         options.max_rules,
         options.max_premises,
+        options.max_size,
     )
     from ..usecases.table_pages import check_place, save_table
     from ..usecases.tables import fit_table

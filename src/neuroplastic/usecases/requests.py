@@ -70,11 +70,18 @@ class FitRequest:
     max_premises: int | None = field(
         default=None, metadata={"help": "premises of each rule of a readable model, at most"}
     )
+    max_size: int | None = field(
+        default=None, metadata={"help": "premises of a readable model in all, at most"}
+    )
 
     def __post_init__(self) -> None:
         if self.rules is not None:
             at_least("rules", self.rules, 1)
-        for name in ("max_rules", "max_premises"):
+        if self.readable and self.rules is not None:
+            raise ConfigError("rules is for models that are not readable; use max_rules")
+        if self.readable and self.portable:
+            raise ConfigError("readable rules are compared by their worst premise, which portable ones are not")
+        for name in ("max_rules", "max_premises", "max_size"):
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), 1)
                 if not self.readable:

@@ -99,7 +99,8 @@ def fit_table(
 def _settings(request: FitRequest) -> dict[str, Any]:
     settings: dict[str, Any] = {"random_state": request.seed, "layer_norm": not request.portable}
     if request.readable:
-        settings |= {"readable": True, "max_rules": request.max_rules, "max_premises": request.max_premises}
+        settings["readable"] = True
+        settings |= {name: getattr(request, name) for name in ("max_rules", "max_premises", "max_size")}
     return settings if request.rules is None else {**settings, "rules": request.rules}
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
@@ -72,6 +72,13 @@ def test_limits_are_kept(limits, load):
     assert sizes.max() <= limits.get("max_premises", 4)
     assert sizes.sum() <= limits.get("max_size", 40)
     assert model.score(X, y) > (0.2 if load is load_diabetes else 0.6)
+
+
+@pytest.mark.parametrize("size", [10, 20, 40])
+def test_the_limit_on_all_premises_is_kept_where_a_table_would_use_more(size):
+    X, y = load_digits(return_X_y=True)
+    model = npl.NeuroFuzzyClassifier(readable=True, max_size=size, random_state=0).fit(X[:900], y[:900])
+    assert 0.6 * size <= size_of(model).sum() <= size
 
 
 def test_at_ten_premises_rules_are_more_accurate_than_a_tree_of_ten():

@@ -45,7 +45,7 @@ def colormap() -> Colormap:
 
 def shades(count: int) -> list[tuple[float, float, float, float]]:
     """So many colours from dark to light."""
-    places = np.linspace(DARK, LIGHT, count) if count > 1 else [DARK]
+    places = np.linspace(DARK, LIGHT, count) if count > 1 else [DARK][:count]
     return [colormap()(float(place)) for place in places]  # type: ignore[misc]
 
 

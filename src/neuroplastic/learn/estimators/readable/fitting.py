@@ -55,13 +55,15 @@ def fit_readable(
         history.losses.append(lost)
         on_look(Look(max(1, history.updates), max(1, plan.updates), lost, None, 0))
         draft = draft.compact().learned(net)
-        left = (TURNS - 1 - turn) / (TURNS - 1)
-        size = limits.size + math.floor(left * (start - limits.size))
-        now = replace(limits, size=size, rules=limits.rules if turn + 2 >= TURNS else None)
-        if turn + 1 < TURNS:
-            draft = shed(draft, data, loss, now, price)
-            net = draft.network(seed)
-    return net, history
+        left = (TURNS - 2 - turn) / (TURNS - 2)
+        if left > 0:
+            size = limits.size + math.floor(left * (start - limits.size))
+            shorter = shed(draft, data, loss, replace(limits, size=size, rules=None), price)
+        else:  # learning may take premises up again: after the last turn, only what a limit asks for goes
+            shorter = shed(draft, data, loss, limits, price if left == 0 else -math.inf)
+        if left >= 0 or shorter is not draft:
+            draft, net = shorter, shorter.network(seed)
+    return net.eval(), history
 
 
 def learn_on(
