@@ -80,7 +80,9 @@ class FitRequest:
         if self.readable and self.rules is not None:
             raise ConfigError("rules is for models that are not readable; use max_rules")
         if self.readable and self.portable:
-            raise ConfigError("readable rules are compared by their worst premise, which portable ones are not")
+            raise ConfigError(
+                "readable rules are compared by their worst premise, which portable ones are not"
+            )
         for name in ("max_rules", "max_premises", "max_size"):
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), 1)
