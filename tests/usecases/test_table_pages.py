@@ -113,6 +113,17 @@ def test_rules_that_lead_have_cards_with_the_most_rows_first_and_others_are_coun
         assert card.sentence in rules.text(premises=6)
 
 
+def test_a_set_of_categories_is_drawn_in_steps_and_one_of_numbers_as_a_bell(fitted):
+    pictures = [picture for card in part_of(fitted["readable"], RuleCards).cards for picture in card.pictures]
+    colours = {picture.curve for picture in pictures if picture.column == "colour"}
+    assert colours
+    assert all(len(curve.split("L")) == 2 * 3 for curve in colours), "two ends for each of three colours"
+    assert {(picture.low, picture.high) for picture in pictures if picture.column == "colour"} == {
+        ("<b>blue</b>", "red")
+    }
+    assert all(len(picture.curve.split("L")) > 40 for picture in pictures if picture.column == SIZE)
+
+
 def test_sliders_are_there_for_the_columns_that_matter_most_first(fitted):
     given = json.loads(part_of(fitted["kind"], WhatIf).content)
     names = [control["name"] for control in given["controls"]]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..learn.estimators.encoding import Column, Encoder
+from ..learn.estimators.encoding import Encoder, Input
 from ..rules.evidence import Evidence
 from ..rules.rule_base import Numbers, RuleBase, Term
 from ..rules.text.plain import number
@@ -35,7 +35,7 @@ def rule_cards(
         for attribute in shown:
             key = attribute, int(chosen[attribute])
             if key not in drawn:
-                drawn[key] = _picture(rules, *key, encoder.inputs[attribute].column, encoded[:, attribute])
+                drawn[key] = _picture(rules, *key, encoder.inputs[attribute], encoded[:, attribute])
         pictures = tuple(drawn[attribute, int(chosen[attribute])] for attribute in shown)
         cases = float(evidence.cases[index])
         share = cases / evidence.rows if evidence.rows else 0.0
@@ -52,19 +52,29 @@ def rule_cards(
     return RuleCards("rules", f"The {len(leading)} rules that lead, most rows first.", how, tuple(cards))
 
 
-def _picture(rules: RuleBase, attribute: int, term: int, column: Column, values: Numbers) -> SetPicture:
+def _picture(rules: RuleBase, attribute: int, term: int, given: Input, values: Numbers) -> SetPicture:
     variable = rules.inputs[attribute]
     chosen = variable.terms[term]
-    low, high = float(values.min()), float(values.max())
-    ends = number(low, 3), number(high, 3)
-    bars = min(BARS, max(1, len(np.unique(values)))) if len(values) < 10_000 else BARS
-    if column.kind == "category":
-        bars, low, high = len(column.categories), -0.5, len(column.categories) - 0.5
-        ends = column.categories[0], column.categories[-1]
-    if high <= low:
-        low, high = low - 0.5, high + 0.5
-    return SetPicture(
-        variable.name, chosen.name, _histogram(values, low, high, bars), _curve(chosen, low, high), *ends
+    if given.role != "number":
+        words = ("no", "yes") if given.role == "hot" else given.column.categories
+        low, high = -0.5, len(words) - 0.5
+        bars, ends, curve = len(words), (words[0], words[-1]), _steps(chosen, len(words))
+    else:
+        low, high = float(values.min()), float(values.max())
+        ends = number(low, 3), number(high, 3)
+        bars = min(BARS, max(1, len(np.unique(values)))) if len(values) < 10_000 else BARS
+        if high <= low:
+            low, high = low - 0.5, high + 0.5
+        curve = _curve(chosen, low, high)
+    return SetPicture(variable.name, chosen.name, _histogram(values, low, high, bars), curve, *ends)
+
+
+def _steps(term: Term, count: int) -> str:
+    """How well each of so many categories fits, as a line of steps: there is nothing between categories."""
+    wide = WIDTH / count
+    tops = [HEIGHT - (HEIGHT - 2) * term.membership(place) for place in range(count)]
+    return "M" + "L".join(
+        f"{k * wide:.1f} {top:.1f}L{(k + 1) * wide:.1f} {top:.1f}" for k, top in enumerate(tops)
     )
 
 
