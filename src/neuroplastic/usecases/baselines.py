@@ -109,5 +109,5 @@ class _OnNumbers:
 
 def _always(table: PreparedTable) -> str:
     if not table.columns.classes:
-        return f"the mean, {table.y.mean():.4g}"
+        return f"the mean ({table.y.mean():.4g})"
     return repr(str(table.y.value_counts().index[0]))
