@@ -83,8 +83,6 @@ ABLATIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "no learning, only shedding": (fitting, {}),
     "premises cost nothing": (fitting, {"PRICE": 0.0}),
     "premises cost five times as much": (fitting, {"PRICE": 0.5}),
-    "gain 1 at first": (draft, {"GAIN": 1.0}),
-    "gain 16 at first": (draft, {"GAIN": 16.0}),
     "at most 3 cuts of a column": (leaves, {"CUTS": 3}),
 }
 

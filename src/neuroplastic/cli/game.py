@@ -23,7 +23,11 @@ def add_to(commands: Any) -> None:
     record = commands.add_parser("record", help=f"film one episode as an mp4{here}")
     for command in (evaluate, record):
         add_import(command)
-        command.add_argument("folder", metavar="RUN", help="a run folder, or its name under runs/")
+        command.add_argument(
+            "folder",
+            metavar="RUN",
+            help="a run folder, its name under runs/, or DTC or GH: trained agents in the box",
+        )
         command.add_argument(
             "--which", choices=("best", "last"), default="best", help="epoch (default: best)"
         )

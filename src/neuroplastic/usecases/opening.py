@@ -66,6 +66,21 @@ class OpenedRun:
 Opened = OpenedTable | OpenedEstimator | OpenedNetwork | OpenedRun
 
 
+BOX = Path(__file__).parent.parent / "box"
+"""Trained agents that the package brings along, run folders by the names of their tasks."""
+
+
+def in_the_box(source: str | Path) -> Path | None:
+    """The run folder of the trained agent of that name in the package, where no run of one's own has it."""
+    path = Path(source)
+    if len(path.parts) != 1 or any(
+        (folder / "config.json").is_file() for folder in (path, Path("runs") / path)
+    ):
+        return None
+    found = BOX / path.name
+    return found if (found / "config.json").is_file() else None
+
+
 def kind_of(source: str | Path) -> str:
     """TABLE, FILE or RUN, by what lies at the path; a run may be named without its `runs/`. Reads nothing."""
     path = Path(source)
@@ -75,6 +90,8 @@ def kind_of(source: str | Path) -> str:
     if (path / "columns.json").is_file():
         return TABLE
     if any((folder / "config.json").is_file() for folder in (path, Path("runs") / path)):
+        return RUN
+    if in_the_box(path) is not None:
         return RUN
     what = "holds neither a model nor a run" if path.is_dir() else "does not exist"
     raise InputError(f"{path} {what}; give {SOURCES}")
@@ -104,11 +121,12 @@ def _opened_file(path: Path) -> OpenedEstimator | OpenedNetwork:
 
 
 def open_run(source: str | Path, which: str = "best") -> OpenedRun:
-    """A run by its path or name, with the network of its 'best' or 'last' epoch."""
+    """A run by its path or name, or an agent in the box, with the network of its 'best' or 'last' epoch."""
     from ..experiment.agent import build_agent
     from ..experiment.run_folder import RunFolder
 
-    folder = RunFolder.open(source)
+    boxed = in_the_box(source)
+    folder = RunFolder.open(source) if boxed is None else RunFolder(boxed)
     config = folder.config()
     agent = build_agent(config)
     folder.load_into(agent, which)

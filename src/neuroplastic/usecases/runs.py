@@ -16,7 +16,7 @@ from ..experiment.filming import RecordedEpisode, record_episode
 from ..experiment.play import EpisodeResult, Games
 from ..experiment.run_folder import RunError, run_folders
 from ..experiment.trial import EVALUATION_SEED, Summary, summarise
-from .opening import open_run
+from .opening import in_the_box, open_run
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,14 @@ def record_run(
     out: str | None = None,
     explain: bool = False,
 ) -> Recording:
-    """Film one evaluation episode as an mp4."""
+    """Film one evaluation episode as an mp4: in the run's folder, or here where the agent is one in the box."""
     opened = open_run(run, which)
     config = opened.config
     if explain and config.agent != "nfn":
         raise InputError(f"{run} is a {config.agent} run: it has no rules; leave --explain out")
-    path = Path(out) if out else opened.path / f"episode-{episode}.mp4"
+    name = f"episode-{episode}.mp4"
+    own = Path(f"{opened.path.name}-{name}") if in_the_box(run) else opened.path / name
+    path = Path(out) if out else own
     film = record_episode(
         config.task,
         partial(greedy, opened.agent),

@@ -1,0 +1,69 @@
+"""Trained agents that the package brings along: found by their names, read, never written."""
+
+import hashlib
+
+import pytest
+
+pytest.importorskip("vizdoom")
+
+from neuroplastic.errors import InputError
+from neuroplastic.rules.networks import levels_of
+from neuroplastic.usecases.opening import BOX, in_the_box, kind_of, open_run
+from neuroplastic.usecases.runs import evaluate_run, record_run
+
+NAMES = sorted(folder.name for folder in BOX.iterdir())
+
+
+def digests():
+    return {
+        path: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(BOX.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_there_are_agents_and_none_is_large():
+    assert NAMES == ["DTC", "GH"]
+    assert all(path.stat().st_size < 3_000_000 for path in BOX.rglob("*"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_agent_in_the_box_plays_well_without_any_run_folder(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = digests()
+    assert kind_of(name) == "run"
+    found = evaluate_run(name, episodes=2, seed=7)
+    assert found.mean > {"DTC": 8, "GH": 1500}[name]
+    assert digests() == before
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_film_of_one_lies_here_and_not_in_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = digests()
+    recorded = record_run("DTC", episode=1)
+    assert recorded.path.name == "DTC-episode-1.mp4"
+    assert (tmp_path / recorded.path).stat().st_size > 1000
+    assert digests() == before
+
+
+def test_a_run_of_ones_own_of_that_name_comes_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "runs" / "DTC"
+    own.mkdir(parents=True)
+    (own / "config.json").write_text("{}")
+    assert in_the_box("DTC") is None
+
+
+@pytest.mark.parametrize("name", ["../box/DTC", "box/DTC", "DTC/..", "..", ".", "HTL", ""])
+def test_nothing_else_is_reached_by_a_name(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert in_the_box(name) is None
+    with pytest.raises(InputError):
+        kind_of(name)
+
+
+def test_its_rules_conclude_constants_over_64_features():
+    (head,) = levels_of(open_run("DTC").agent.advantage)
+    assert type(head.consequent_config).__name__ == "Constant"
+    assert (head.in_features, head.rules) == (64, 64)
