@@ -132,6 +132,13 @@ def ranks(
     }, len(common)
 
 
+def _far_enough(rows: Sequence[dict[str, str]], methods: Sequence[str]) -> list[str]:
+    """Methods that were run on most of the tables that another of them was run on."""
+    tables = {method: {row["table"] for row in rows if row["method"] == method} for method in methods}
+    most = max((len(names) for names in tables.values()), default=0)
+    return [method for method, names in tables.items() if 2 * len(names) > most]
+
+
 def report(rows: Sequence[dict[str, str]]) -> None:
     """The tables of docs/readable.md."""
     several = [method for method in SIZED if method not in BINARY]
@@ -142,7 +149,7 @@ def report(rows: Sequence[dict[str, str]]) -> None:
         print(f"\n### Rule learners, {title}\n")
         print("| premises at most | " + " | ".join(methods) + " |\n|---|" + "---|" * len(methods))
         for limit in map(str, SIZES):
-            present = [method for method in methods if any(row["method"] == method for row in rows)]
+            present = _far_enough(rows, methods)
             found, count = ranks(rows, present, limit)
             cells = [
                 f"{100 * found[method][1]:.1f} %, rank {found[method][0]:.2f}, size {found[method][2]:.0f}"
