@@ -43,7 +43,8 @@ def test_a_small_game_is_trained_stopped_resumed_and_asked_what_it_learned(witho
     assert lines_by_name(without("runs"))[run][:2] == ["2/2", "512"], "to list runs, no task need be known"
     rules = without("rules", run, *OWN).out
     assert rules.count("IF place is ") == 8
-    assert " THEN left is " in rules
+    assert rules.count(" THEN left") + rules.count(" THEN right") == 8
+    assert " THEN left is " in without("rules", run, *OWN, "--formulas").out
     assert "decision: " in without("explain", run, *OWN).out
     best = max(float(row["mean"]) for row in csv.DictReader((tmp_path / "runs" / run / "metrics.csv").open()))
     assert f"corridor nfn (best epoch): {best:.2f} +-" in without("evaluate", run, *OWN, "--episodes", 3).out

@@ -38,6 +38,7 @@ def test_an_agent_in_the_box_plays_well_without_any_run_folder(name, tmp_path, m
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_film_of_one_lies_here_and_not_in_the_package(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = digests()
