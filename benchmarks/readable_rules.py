@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 import neuroplastic as npl
 from benchmarks.tables_data import FRONTIER, Table
 from neuroplastic.learn.estimators.readable import draft, fitting, leaves
+from neuroplastic.rules.true_names import HALF
 
 STABLE = ("iris", "wine", "breast_cancer", "pima", "wisconsin")
 ABLATED = ("wine", "pima")
@@ -38,7 +39,7 @@ def rules_of(model: Any, x: np.ndarray) -> set[Rule]:
         sides = []
         for variable, term in rule.premises:
             place = next(k for k, one in enumerate(model.rules_.inputs) if one.name == variable.name)
-            reach = 1.1774 * term.width
+            reach = HALF * term.width
             below, above = term.center - reach <= low[place], term.center + reach >= high[place]
             side = "low" if below and not above else "high" if above and not below else "middle"
             sides.append((variable.name, side))

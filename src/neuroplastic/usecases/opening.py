@@ -70,12 +70,15 @@ BOX = Path(__file__).parent.parent / "box"
 """Trained agents that the package brings along, run folders by the names of their tasks."""
 
 
+def _is_own_run(path: Path) -> bool:
+    """Whether a run folder lies at the path, or under `runs/`; what `RunFolder.open` opens, without loading it."""
+    return any((folder / "config.json").is_file() for folder in (path, Path("runs") / path))
+
+
 def in_the_box(source: str | Path) -> Path | None:
     """The run folder of the trained agent of that name in the package, where no run of one's own has it."""
     path = Path(source)
-    if len(path.parts) != 1 or any(
-        (folder / "config.json").is_file() for folder in (path, Path("runs") / path)
-    ):
+    if len(path.parts) != 1 or _is_own_run(path):
         return None
     found = BOX / path.name
     return found if (found / "config.json").is_file() else None
@@ -89,9 +92,7 @@ def kind_of(source: str | Path) -> str:
     # The file of a TableModel, by name: to ask that class would need scikit-learn for a run, too.
     if (path / "columns.json").is_file():
         return TABLE
-    if any((folder / "config.json").is_file() for folder in (path, Path("runs") / path)):
-        return RUN
-    if in_the_box(path) is not None:
+    if _is_own_run(path) or in_the_box(path) is not None:
         return RUN
     what = "holds neither a model nor a run" if path.is_dir() else "does not exist"
     raise InputError(f"{path} {what}; give {SOURCES}")

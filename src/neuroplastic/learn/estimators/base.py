@@ -36,6 +36,7 @@ from .looks import OnLook, telling
 from .making import first_network
 from .naming import limits_of, named_sets, naming_of
 from .readable import ordered_by_target
+from .readable.draft import Draft
 from .readable.learning import begin_readable, learn_readable, read_on
 from .reading import read, read_with_targets
 from .rows import Numbers, Rows, location_and_scale
@@ -172,11 +173,10 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         again = bool(self.warm_start) and hasattr(self, "network_")
         rows = self._rows(X, y, sample_weight, first=not again)
         rng = check_random_state(self.random_state)
-        if not again:
-            self._begin(rows, rng)
+        draft = None if again else self._begin(rows, rng)
         if self.readable:
             with telling(on_look, verbose=bool(self.verbose)) as tell:
-                self.history_ = learn_readable(self, rows, rng, tell, again=again)
+                self.history_ = learn_readable(self, rows, draft, rng, tell)
             return self
         train_rows, held_out = self._split(self._seen(rows), rng)
         plan, loss, labels = self._plan_now(len(train_rows)), self._loss, self._labels
@@ -284,17 +284,20 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """The rows' weights as they count, (N,)."""
         return weight
 
-    def _begin(self, rows: Rows, rng: np.random.RandomState) -> None:
-        """Learn the scales, and make the network: sets at quantiles, rules at clusters, one linear solution."""
+    def _begin(self, rows: Rows, rng: np.random.RandomState) -> Draft | None:
+        """Learn the scales, and make the network: sets at quantiles, rules at clusters, one linear solution.
+
+        The rules of a readable model begin as the draft that is returned.
+        """
         self.clip_ = self.cases_ = self.shares_ = None
         self.quantiles_, self.kept_names_ = knots_of(rows.x, rows.weight), None
         if self.readable:
-            begin_readable(self, rows, rng)
-            return
+            return begin_readable(self, rows, rng)
         self.offset_, self.scale_ = location_and_scale(rows.x, rows.weight)
         self._learn_scale(rows.y, rows.weight)
         net = first_network(self, self._seen(rows), self.encoder_, int(rng.randint(2**31 - 1)))
         self.network_, self._adam = net.double().eval(), None
+        return None
 
     def _seen(self, rows: Rows) -> Rows:
         """Rows as the network sees them."""
@@ -394,7 +397,8 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """The rules in raw units, with the columns' names and, for classes, theirs."""
         need_fit(self)
         rules = read_rules(self.network_, self._naming())
-        return rules if self.evidence_ is None else replace(rules, evidence=self.evidence_)
+        evidence = self.evidence_
+        return rules if evidence is None else replace(rules, evidence=evidence)
 
     @property
     def evidence_(self) -> Evidence | None:

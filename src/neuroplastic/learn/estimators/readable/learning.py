@@ -25,37 +25,37 @@ if TYPE_CHECKING:
 USUAL = np.array([0.01, 0.99])
 
 
-def begin_readable(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.RandomState) -> None:
-    """Learn the usual ranges and scales, and start the rules as the leaves of a tree."""
+def begin_readable(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.RandomState) -> Draft:
+    """Learn the usual ranges and scales, and start the rules as the leaves of a tree, which is returned."""
     codes = estimator.encoder_.are("code")
     estimator.clip_ = _usual(rows, codes)
     clipped = Rows(np.clip(rows.x, *estimator.clip_), rows.y, rows.weight)
     offset, scale = location_and_scale(clipped.x, rows.weight)
     estimator.offset_, estimator.scale_ = np.where(codes, 0.0, offset), np.where(codes, 1.0, scale)
     estimator._learn_scale(rows.y, rows.weight)
-    seed = int(rng.randint(2**31 - 1))
-    draft = _first(estimator, rows, seed)
-    estimator.network_, estimator._adam = draft.network(seed).double().eval(), None
+    of_network, of_tree = (int(rng.randint(2**31 - 1)) for _ in range(2))
+    seen, outputs, labels = estimator._seen(rows), estimator._outputs(), estimator._labels
+    draft = first_rules(seen, outputs, _limits(estimator), codes, labels=labels, seed=of_tree)
+    estimator.network_, estimator._adam = draft.network(of_network).double().eval(), None
+    return draft
 
 
 def learn_readable(
     estimator: NeuroFuzzyEstimator,
     rows: Rows,
+    draft: Draft | None,
     rng: np.random.RandomState,
     on_look: OnLook,
-    *,
-    again: bool,
 ) -> History:
-    """Fit rules that have begun, or with `again` learn on from where they are, without shedding any."""
+    """Fit the rules of a draft, or without one learn on from where they are, without shedding any."""
     seen, plan = estimator._seen(rows), _plan(estimator, len(rows))
     loss, labels = estimator._loss, estimator._labels
-    if again:
+    if draft is None:
         net, history = estimator.network_.float(), History(updates=plan.updates)
         data = Tensors(net, seen, labels=labels)
         history.losses = [learn_on(net, data, loss, plan.updates, plan.batch_size, plan.learning_rate, rng)]
         on_look(Look(plan.updates, plan.updates, history.losses[0], None, 0))
     else:
-        draft = _first(estimator, rows, int(rng.randint(2**31 - 1)))
         limits = _limits(estimator)
         net, history = fit_readable(draft, seen, loss, plan, limits, labels=labels, rng=rng, on_look=on_look)
     estimator.network_ = net
@@ -72,12 +72,6 @@ def read_on(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.RandomSta
     learn_on(net, data, estimator._loss, updates, plan.batch_size, plan.learning_rate, rng)
     estimator._settle((0 if first else estimator.n_iter_) + 1)
     estimator.cases_ = estimator.shares_ = None
-
-
-def _first(estimator: NeuroFuzzyEstimator, rows: Rows, seed: int) -> Draft:
-    codes = estimator.encoder_.are("code")
-    seen, outputs, labels = estimator._seen(rows), estimator._outputs(), estimator._labels
-    return first_rules(seen, outputs, _limits(estimator), codes, labels=labels, seed=seed)
 
 
 def _limits(estimator: NeuroFuzzyEstimator) -> Limits:

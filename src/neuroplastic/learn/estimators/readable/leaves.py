@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from ....network.starting import CROSSING
 from ..rows import Numbers, Rows, quantiles
 from .draft import ANY, Draft
 from .limits import Limits
@@ -24,7 +25,7 @@ LEAST_SHARE = 0.01
 # A path may be so much longer than a rule: it may ask for a column twice, and premises are shed later.
 LONGER = 2
 # Half the width of a set in widths: there its membership is .5.
-HALF = float(np.sqrt(2 * np.log(2)))
+HALF = CROSSING / 2
 # The share of a class in a leaf is that of its rows and of so many rows of the whole table besides.
 PRIOR = 0.5
 

@@ -7,6 +7,7 @@ the premises that go with it. So the size of a model is spent where it helps mos
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ def shed(draft: Draft, data: Tensors, loss: Loss, limits: Limits, price: float) 
         else:
             premises = draft.premises.copy()
             premises[best.rule, best.column] = ANY
-            draft = Draft(draft.centers, draft.widths, draft.crisp, premises, draft.outputs, draft.gain)
+            draft = replace(draft, premises=premises)
 
 
 def _over(draft: Draft, limits: Limits) -> bool:
