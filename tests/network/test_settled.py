@@ -8,6 +8,7 @@ from torch import nn
 from torch.func import functional_call
 
 import neuroplastic as npl
+from neuroplastic.fuzzy.tracing import recording
 from neuroplastic.network.encoder import PictureEncoder
 from neuroplastic.network.settled import ENOUGH_WORK, WHOLE, Settled, Watch
 
@@ -334,3 +335,12 @@ def test_tensors_of_any_layout_are_watched(tensor):
 def test_networks_without_memory_are_no_obstacle():
     net = npl.NeuroFuzzyNetwork(3, 1, 4, device="meta").eval()
     assert net.antecedent.settled.value([net.centers], lambda: 5) == 5
+
+
+def test_a_recorded_pass_computes_what_is_kept_elsewhere():
+    settled, tensor, made = Settled(), torch.zeros(3), []
+    make = lambda: made.append(1) or len(made)  # noqa: E731
+    assert settled.value([tensor], make) == settled.value([tensor], make) == 1
+    with recording():
+        assert settled.value([tensor], make) == 2
+    assert settled.value([tensor], make) == 1

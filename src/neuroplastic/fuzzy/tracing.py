@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import torch
 from torch import Tensor
 
+_recording: ContextVar[bool] = ContextVar("recording", default=False)
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    """What runs inside may be recorded once and replayed often, as a CUDA graph is.
+
+    So no value is looked at, and nothing that was kept from an earlier pass stands in for computing it.
+    """
+    token = _recording.set(True)
+    try:
+        yield
+    finally:
+        _recording.reset(token)
+
 
 def traced() -> bool:
-    """Whether a compiler or exporter is recording the program, so that values must not be looked at."""
-    return torch.compiler.is_compiling() or bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
+    """Whether the program is recorded, by a compiler, an exporter or a CUDA graph: values must not be looked at."""
+    if torch.compiler.is_compiling():
+        return True
+    return _recording.get() or _capturing() or bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
+
+
+def _capturing() -> bool:
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
 
 
 def may_look(tensor: Tensor) -> bool:

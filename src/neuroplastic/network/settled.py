@@ -28,6 +28,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
+from ..fuzzy.tracing import traced
 from .keeping import keeping
 
 Value = TypeVar("Value")
@@ -72,6 +73,8 @@ class Settled(Generic[Value]):
 
         It serves an evaluation of that many observations; without a number, everything is looked at.
         """
+        if traced():  # a recorded program must compute it each time; what it makes is its own
+            return make()
         kept = self._kept
         share = 1.0
         if observations is not None and not self._doubted:
