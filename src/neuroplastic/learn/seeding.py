@@ -15,7 +15,7 @@ Stream = Literal["training", "evaluation"]
 """Which episodes: those an agent learns from, or those it is judged on."""
 
 # A generator's place in this list is its identity: append, never reorder.
-_GENERATORS = ("exploration", "replay", "torch")
+_GENERATORS = ("exploration", "replay", "torch", "device")
 _STREAMS: tuple[Stream, ...] = ("training", "evaluation")
 _BITS = 31
 _MASK = (1 << _BITS) - 1
@@ -35,17 +35,28 @@ class RandomStreams:
         self.exploration = np.random.default_rng(children["exploration"])
         self.replay = np.random.default_rng(children["replay"])
         torch.manual_seed(int(children["torch"].generate_state(1, np.uint64)[0]))
+        self._device_seed = int(children["device"].generate_state(1, np.uint64)[0] >> 1)
+        self._on_device: torch.Generator | None = None
+
+    def on_device(self, device: torch.device) -> torch.Generator:
+        """The generator of that device, whose numbers a learner draws there; one device in a run."""
+        if self._on_device is None:
+            self._on_device = torch.Generator(device).manual_seed(self._device_seed)
+        return self._on_device
 
     def state_dict(self) -> dict[str, Any]:
         """The state of every generator, PyTorch's included: tensors and what JSON can hold."""
         cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
-        return {
+        state = {
             "seed": self.seed,
             "exploration": self.exploration.bit_generator.state,
             "replay": self.replay.bit_generator.state,
             "torch": torch.get_rng_state(),
             "cuda": list(cuda),
         }
+        if self._on_device is not None:
+            state["device"] = self._on_device.get_state()
+        return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Put every generator, PyTorch's included, back to where `state_dict` found it."""
@@ -53,6 +64,8 @@ class RandomStreams:
         self.exploration.bit_generator.state = state["exploration"]
         self.replay.bit_generator.state = state["replay"]
         torch.set_rng_state(state["torch"])
+        if self._on_device is not None and "device" in state:
+            self._on_device.set_state(state["device"])
         if len(state["cuda"]) == torch.cuda.device_count():
             torch.cuda.set_rng_state_all(state["cuda"])
         elif state["cuda"]:

@@ -10,6 +10,7 @@ from torch import nn
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.learn import Batch, QConfig, QLearning, RandomStreams
 from neuroplastic.learn.dqn.augmentation import mirrored, shifted
+from neuroplastic.learn.dqn.draws import HostDraws
 from tests.learn.agents import make_learner
 from tests.learn.catch import Catch
 from tests.learn.loop import Loop
@@ -35,14 +36,14 @@ def moved(picture: np.ndarray, down: int, right: int, most: int) -> np.ndarray:
 
 def test_a_shift_of_no_pixels_changes_nothing():
     batch = batch_of(pictures(4), pictures(4, seed=1))
-    for before, after in zip(batch, shifted(batch, 0, np.random.default_rng(0)), strict=True):
+    for before, after in zip(batch, shifted(batch, 0, HostDraws(np.random.default_rng(0))), strict=True):
         assert torch.equal(before, after)
 
 
 @pytest.mark.parametrize(("most", "count"), [(1, 60), (2, 60), (9, 10)])
 def test_every_shifted_picture_is_the_original_moved_with_its_edge_repeated(most, count):
     batch = batch_of(pictures(count), pictures(count, seed=1))
-    result = shifted(batch, most, np.random.default_rng(3))
+    result = shifted(batch, most, HostDraws(np.random.default_rng(3)))
     both_ways = [(down, right) for down in range(-most, most + 1) for right in range(-most, most + 1)]
     seen = set()
     for name in ("states", "next_states"):
@@ -57,7 +58,7 @@ def test_every_shifted_picture_is_the_original_moved_with_its_edge_repeated(most
 
 
 def test_a_picture_and_the_one_that_follows_are_moved_independently():
-    result = shifted(batch_of(pictures(40)), 2, np.random.default_rng(0))
+    result = shifted(batch_of(pictures(40)), 2, HostDraws(np.random.default_rng(0)))
     equal = [torch.equal(a, b) for a, b in zip(result.states, result.next_states, strict=True)]
     assert sum(equal) < 10  # one in 25 by chance
 
@@ -65,17 +66,20 @@ def test_a_picture_and_the_one_that_follows_are_moved_independently():
 def test_equal_generators_shift_alike_and_the_original_stays():
     states = pictures(8)
     kept = states.clone()
-    first, again = (shifted(batch_of(states), 3, np.random.default_rng(5)) for _ in range(2))
+    first, again = (shifted(batch_of(states), 3, HostDraws(np.random.default_rng(5))) for _ in range(2))
     assert torch.equal(first.states, again.states)
     assert torch.equal(first.next_states, again.next_states)
-    assert not torch.equal(first.states, shifted(batch_of(states), 3, np.random.default_rng(6)).states)
+    assert not torch.equal(
+        first.states, shifted(batch_of(states), 3, HostDraws(np.random.default_rng(6))).states
+    )
     assert torch.equal(states, kept)
 
 
 def test_pictures_of_one_channel_need_no_channel_axis():
     grey = pictures(8, channels=1)
     with_axis, without = (
-        shifted(batch_of(states), 2, np.random.default_rng(1)).states for states in (grey, grey.squeeze(3))
+        shifted(batch_of(states), 2, HostDraws(np.random.default_rng(1))).states
+        for states in (grey, grey.squeeze(3))
     )
     assert torch.equal(with_axis.squeeze(3), without)
 
@@ -130,7 +134,7 @@ def test_shifted_pictures_are_never_valued_by_kept_target_values():
 def test_a_mirror_turns_half_of_the_transitions_whole():
     batch = batch_of(pictures(400), pictures(400, seed=1))._replace(actions=torch.arange(400) % 4)
     swapped = torch.tensor([0, 2, 1, 3])
-    result = mirrored(batch, swapped, np.random.default_rng(0))
+    result = mirrored(batch, swapped, HostDraws(np.random.default_rng(0)))
     turned = torch.tensor([not torch.equal(a, b) for a, b in zip(batch.states, result.states, strict=True)])
     assert 160 < turned.sum() < 240
     assert torch.equal(result.states[turned], batch.states[turned].flip(2))

@@ -6,6 +6,16 @@ import torch
 
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.learn import ReplayMemory
+from neuroplastic.learn.dqn.device_replay import DeviceReplay
+
+
+def on_device(capacity: int, **options) -> DeviceReplay:
+    generator = torch.Generator().manual_seed(0)
+    return DeviceReplay(capacity, device=torch.device("cpu"), generator=generator, **options)
+
+
+MEMORIES = {"host": ReplayMemory, "device": on_device}
+in_every_memory = pytest.mark.parametrize("memory", MEMORIES)
 
 
 def frame(number: int) -> np.ndarray:
@@ -20,9 +30,15 @@ class Recorder:
     """Plays random episodes into a memory and, slowly, writes down every transition that it should be able to give."""
 
     def __init__(
-        self, capacity: int, n_step: int, discount: float = 0.9, seed: int = 0, cut_share: float = 0.0
+        self,
+        capacity: int,
+        n_step: int,
+        discount: float = 0.9,
+        seed: int = 0,
+        cut_share: float = 0.0,
+        memory: str = "host",
     ) -> None:
-        self.memory = ReplayMemory(capacity, n_step=n_step, discount=discount)
+        self.memory = MEMORIES[memory](capacity, n_step=n_step, discount=discount)
         self.rng = np.random.default_rng(seed)
         self.cut_share = cut_share  # of the episodes that end
         self.episodes: list[list[tuple[int, int, float]]] = []  # (frame, action, reward)
@@ -77,8 +93,11 @@ class Recorder:
 @pytest.mark.parametrize("n_step", [1, 2, 3, 7])
 @pytest.mark.parametrize("capacity", [7, 8, 25, 60])
 @pytest.mark.parametrize("cut_share", [0.0, 0.5])
-def test_every_transition_equals_the_one_written_down_at_any_place_of_the_ring(capacity, n_step, cut_share):
-    recorder = Recorder(capacity, n_step, seed=capacity * 10 + n_step, cut_share=cut_share)
+@in_every_memory
+def test_every_transition_equals_the_one_written_down_at_any_place_of_the_ring(
+    capacity, n_step, cut_share, memory
+):
+    recorder = Recorder(capacity, n_step, seed=capacity * 10 + n_step, cut_share=cut_share, memory=memory)
     for _ in range(3 * capacity + 5):
         recorder.step(end_probability=0.15)
         expected = recorder.expected()
@@ -98,12 +117,16 @@ def test_every_transition_equals_the_one_written_down_at_any_place_of_the_ring(c
 
 @pytest.mark.parametrize("n_step", [1, 3])
 @pytest.mark.parametrize("cut_share", [0.0, 1.0])
-def test_sampling_is_uniform_over_exactly_the_complete_transitions(n_step, cut_share):
-    recorder = Recorder(capacity=20, n_step=n_step, cut_share=cut_share)
+@in_every_memory
+def test_sampling_is_uniform_over_exactly_the_complete_transitions(n_step, cut_share, memory):
+    recorder = Recorder(capacity=20, n_step=n_step, cut_share=cut_share, memory=memory)
     for _ in range(47):
         recorder.step(end_probability=0.1)
     frames = sorted(row[0] for row in recorder.expected().values())
-    drawn = number_of(recorder.memory.sample(20_000, np.random.default_rng(0)).states)
+    if memory == "host":
+        drawn = number_of(recorder.memory.sample(20_000, np.random.default_rng(0)).states)
+    else:
+        drawn = number_of(recorder.memory.draw(20_000).states)
     seen, counts = np.unique(drawn, return_counts=True)
     assert seen.tolist() == frames
     mean = 20_000 / len(frames)
@@ -127,8 +150,9 @@ def test_samples_are_contiguous_uint8_and_independent_of_later_steps():
 
 @pytest.mark.parametrize("steps", [0, 5, 30])
 @pytest.mark.parametrize("cut_share", [0.0, 0.5])
-def test_a_reloaded_memory_goes_on_as_the_first(steps, cut_share):
-    first, second = (Recorder(capacity=12, n_step=3, cut_share=cut_share) for _ in range(2))
+@pytest.mark.parametrize(("of", "to"), [("host", "host"), ("device", "device"), ("host", "device")])
+def test_a_reloaded_memory_goes_on_as_the_first(steps, cut_share, of, to):
+    first, second = (Recorder(capacity=12, n_step=3, cut_share=cut_share, memory=kind) for kind in (of, to))
     for _ in range(steps):
         first.step(end_probability=0.2)
     for _ in range(40):  # whatever it held before
@@ -140,7 +164,7 @@ def test_a_reloaded_memory_goes_on_as_the_first(steps, cut_share):
         first.step(end_probability=0.2)
         second.step(end_probability=0.2)
     for a, b in zip(*(r.memory.sample(50, np.random.default_rng(1)) for r in (first, second)), strict=True):
-        assert torch.equal(a, b)
+        torch.testing.assert_close(a, b, rtol=0 if of == to else 1e-6, atol=0 if of == to else 1e-6)
 
 
 def test_a_large_memory_uses_only_what_it_holds():
@@ -158,8 +182,10 @@ def _resident_megabytes() -> float:
         return int(file.read().split()[1]) * 4096 / 1e6
 
 
-def test_an_episode_ended_from_outside_has_a_terminal_last_transition():
-    memory = ReplayMemory(10, n_step=3, discount=0.5)
+@in_every_memory
+def test_an_episode_ended_from_outside_has_a_terminal_last_transition(memory):
+    make = MEMORIES[memory]
+    memory = make(10, n_step=3, discount=0.5)
     memory.begin(frame(0))
     for step in range(4):
         memory.append(step, 1.0, frame(step + 1))
@@ -171,8 +197,10 @@ def test_an_episode_ended_from_outside_has_a_terminal_last_transition():
     assert number_of(torch.from_numpy(memory.current_frame[None])) == [9]
 
 
-def test_an_episode_cut_short_from_outside_goes_on_with_the_frame_not_acted_upon():
-    memory = ReplayMemory(10, n_step=3, discount=0.5)
+@in_every_memory
+def test_an_episode_cut_short_from_outside_goes_on_with_the_frame_not_acted_upon(memory):
+    make = MEMORIES[memory]
+    memory = make(10, n_step=3, discount=0.5)
     memory.begin(frame(0))
     for step in range(4):
         memory.append(step, 1.0, frame(step + 1))
@@ -192,8 +220,10 @@ def test_last_frames_are_kept_no_longer_than_their_transitions():
     assert kept == [step for step, row in recorder.expected().items() if row[4] and row[3] == 0.9]
 
 
-def test_vectors_are_kept_as_they_come():
-    memory = ReplayMemory(4)
+@in_every_memory
+def test_vectors_are_kept_as_they_come(memory):
+    make = MEMORIES[memory]
+    memory = make(4)
     vectors = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
     memory.begin(vectors[0])
     memory.append(0, 1.0, vectors[1])
@@ -201,17 +231,19 @@ def test_vectors_are_kept_as_they_come():
     batch = memory.gather(np.array([0, 1]))
     assert torch.equal(batch.states, torch.from_numpy(vectors[:2]))
     assert torch.equal(batch.next_states, torch.from_numpy(vectors[1:]))
-    again = ReplayMemory(4)
+    again = make(4)
     again.load_state_dict(copy.deepcopy(memory.state_dict()))
     assert torch.equal(again.gather(np.array([1])).next_states, batch.next_states[1:])
     with pytest.raises(InputError, match="frames must be float32 like the first, got uint8"):
         again.begin(np.zeros(5, np.uint8))
     with pytest.raises(InputError, match="frames must be uint8 or float32, got float64"):
-        ReplayMemory(4).begin(np.zeros(5))
+        make(4).begin(np.zeros(5))
 
 
-def test_mistakes_are_named():
-    memory = ReplayMemory(5)
+@in_every_memory
+def test_mistakes_are_named(memory):
+    make = MEMORIES[memory]
+    memory = make(5)
     with pytest.raises(InputError, match="no complete transition"):
         memory.sample(1, np.random.default_rng(0))
     with pytest.raises(InputError, match="begin"):
@@ -224,4 +256,4 @@ def test_mistakes_are_named():
     with pytest.raises(InputError, match="shape"):
         memory.append(0, 0.0, np.zeros((3, 3), np.uint8))
     with pytest.raises(ConfigError, match="n_step must be at most"):
-        ReplayMemory(5, n_step=6)
+        make(5, n_step=6)

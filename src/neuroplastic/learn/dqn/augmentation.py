@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from ..mirror import check_pictures, turned
+from .draws import Draws
 from .replay import Batch
 
 
-def shifted(batch: Batch, pixels: int, generator: np.random.Generator) -> Batch:
+def shifted(batch: Batch, pixels: int, draws: Draws) -> Batch:
     """The batch with each picture moved by up to `pixels` down, up, left and right, its edge repeated.
 
     Pictures are (B, H, W) or (B, H, W, channels). A state and the one that follows are moved independently.
     """
     check_pictures("shift_pixels", "moves", tuple(batch.states.shape))
     moved = []
-    for pictures in (batch.states, batch.next_states):
+    drawn = draws.moves(pixels, len(batch.states))
+    for pictures, moves in zip((batch.states, batch.next_states), drawn, strict=True):
         count, height, width = pictures.shape[:3]
-        moves = torch.from_numpy(generator.integers(-pixels, pixels + 1, (2, count, 1))).to(pictures.device)
+        moves = moves.to(pictures.device)
         rows = (torch.arange(height, device=pictures.device) + moves[0]).clamp_(0, height - 1)
         columns = (torch.arange(width, device=pictures.device) + moves[1]).clamp_(0, width - 1)
         index = torch.arange(count, device=pictures.device)[:, None, None]
@@ -27,14 +28,14 @@ def shifted(batch: Batch, pixels: int, generator: np.random.Generator) -> Batch:
     return batch._replace(states=moved[0], next_states=moved[1])
 
 
-def mirrored(batch: Batch, actions: Tensor, generator: np.random.Generator) -> Batch:
+def mirrored(batch: Batch, actions: Tensor, draws: Draws) -> Batch:
     """The batch with half of its transitions, drawn at random, seen in a mirror.
 
     Pictures are (B, H, W) or (B, H, W, channels); a state and the one that follows are turned together, and action
     a becomes `actions[a]`. Rewards stay: that is only right in a world that looks and pays alike in a mirror.
     """
     check_pictures("mirror", "turns", tuple(batch.states.shape))
-    turn = torch.from_numpy(generator.random(len(batch.actions)) < 0.5).to(batch.states.device)
+    turn = draws.turns(len(batch.actions)).to(batch.states.device)
     return batch._replace(
         states=turned(batch.states, turn),
         next_states=turned(batch.next_states, turn),

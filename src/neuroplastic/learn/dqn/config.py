@@ -52,6 +52,10 @@ class QConfig:
         default=True,
         metadata={"help": "keep the target's values of a frame until it moves (CPU; equal, faster)"},
     )
+    capture: bool = field(
+        default=True,
+        metadata={"help": "replay updates and decisions as CUDA graphs (GPU; equal, faster)"},
+    )
     bootstrap_truncated: bool = field(
         default=False,
         metadata={"help": "the value of the last observation of an episode cut short counts on"},

@@ -13,12 +13,22 @@ from torch import Tensor, nn
 
 from ...errors import InputError, at_least
 from ...network.parameter_groups import parameter_groups
+from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
 from ..experience import Observations, Step
 from ..greedy import greedy_actions, preferences_of
 from ..mirror import check_pictures, mirrored_pairs
-from ..optimizing import LOSSES, descend, load_optimizer_state, optimizer_state, set_learning_rate
+from ..optimizing import (
+    LOSSES,
+    descend,
+    hold_learning_rate,
+    load_optimizer_state,
+    optimizer_state,
+    set_learning_rate,
+)
 from ..seeding import RandomStreams
 from .augmentation import mirrored, shifted
+from .device_replay import DeviceReplay
+from .draws import DeviceDraws, Draws, HostDraws
 from .exploration import Exploration
 from .replay import Batch, ReplayMemory
 from .target_values import TargetValues
@@ -56,13 +66,15 @@ class QLearning:
         streams: RandomStreams,
         device: torch.device | str = "cpu",
         mirrored_actions: Sequence[int] | None = None,
+        resident: bool | None = None,
     ) -> None:
         """`network` maps observations (B, *frame) to values (B, actions).
 
         It may offer a method `preferences`, of the same arguments, that orders the actions like the values do at
         less cost; then that is asked wherever only the best action counts.
 
-        `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it.
+        `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it. A `resident` learner keeps its
+        memory on the device and draws there, so that an update asks the host nothing: by default, on a GPU.
         """
         self.config = config
         self.actions = at_least("actions", actions, 1)
@@ -72,12 +84,18 @@ class QLearning:
         self.target = copy.deepcopy(self.network).requires_grad_(False)
         self._preferences = preferences_of(self.network)
         self._actor_preferences = preferences_of(self.actor)
+        on_gpu = self.device.type == "cuda"
+        self.resident = on_gpu if resident is None else resident
         self.optimizer = torch.optim.Adam(
             parameter_groups(self.network, config.learning_rate, structure_rate=config.structure_rate),
             eps=config.adam_eps,
             fused=config.fused_adam,
+            capturable=on_gpu,
         )
-        self.replay = ReplayMemory(config.memory_size, n_step=config.n_step, discount=config.discount)
+        if on_gpu:
+            hold_learning_rate(self.optimizer, self.device)
+        self._rate = config.learning_rate
+        self.replay = self._memory()
         self.exploration = Exploration(
             config.exploration_start, config.exploration_decay, config.exploration_floor
         )
@@ -86,12 +104,38 @@ class QLearning:
         # A target that moves with every update, and pictures that differ each time, leave nothing to keep; a GPU
         # would wait to learn what is missing.
         lasting = config.target_every > 1 and not config.shift_pixels and not config.mirror
-        self._reuses_target = config.reuse_target and lasting and self.device.type == "cpu"
+        self._reuses_target = config.reuse_target and lasting and not self.resident
         self._mirrored_actions = (
             mirrored_pairs(mirrored_actions, actions).to(self.device) if config.mirror else None
         )
         self.updates = 0
         self._chosen = 0  # the action of the step under way
+        off = None if config.capture else "capture is off"
+        self._update = RecordedStep(
+            "the update",
+            self._updated,
+            self.device,
+            changes=lambda: (*self.network.parameters(), *self.network.buffers()),
+            generators=(streams.on_device(self.device),) if self.resident else (),
+            why_not=off or why_not_captured(self.network),
+            silent=not config.capture,
+        )
+        self._decision = RecordedPass(
+            "a decision", self._best, self.device, why_not=off, silent=not config.capture
+        )
+        self._places = 0  # of the memory, when the update was recorded
+
+    def _memory(self) -> ReplayMemory:
+        config = self.config
+        if not self.resident:
+            return ReplayMemory(config.memory_size, n_step=config.n_step, discount=config.discount)
+        return DeviceReplay(
+            config.memory_size,
+            n_step=config.n_step,
+            discount=config.discount,
+            device=self.device,
+            generator=self.streams.on_device(self.device),
+        )
 
     @property
     def actor(self) -> nn.Module:
@@ -142,7 +186,13 @@ class QLearning:
         """The best actions (k,) for observations (k, *frame)."""
         if self.network.training:
             self.network.eval()
+        if self.resident:
+            return self._decision(observations).astype(np.int64)
         return greedy_actions(self._actor_preferences, observations, self.actions, self.device)
+
+    def _best(self, observations: Tensor) -> Tensor:
+        values = self._actor_preferences(observations)
+        return check_values(values, len(observations), self.actions).argmax(dim=1)
 
     def explore(self, observation: Observations) -> int:
         """An action for one observation: random at the exploration rate, else greedy."""
@@ -173,7 +223,7 @@ class QLearning:
         """Exploration rate, step size and updates so far."""
         return {
             "exploration": self.exploration.rate,
-            "learning_rate": float(self.optimizer.param_groups[0]["lr"]),
+            "learning_rate": self._rate,
             "updates": float(self.updates),
         }
 
@@ -187,25 +237,51 @@ class QLearning:
         """Make one update; return its loss (on the device, detached), or None before learning starts."""
         if not self.ready:
             return None
-        batch = self.replay.sample(self.config.batch_size, self.streams.replay)
-        batch = Batch(*(tensor.to(self.device, non_blocking=True) for tensor in batch))
-        if self.config.shift_pixels:
-            batch = shifted(batch, self.config.shift_pixels, self.streams.replay)
-        if self._mirrored_actions is not None:
-            batch = mirrored(batch, self._mirrored_actions, self.streams.replay)
+        if self.config.anneal_updates is not None:
+            progress = min(1.0, self.updates / self.config.anneal_updates)
+            self._rate = self.config.learning_rate * (1 - 0.9 * progress)
+            set_learning_rate(self.optimizer, self._rate)
+        loss = self._once()
+        self.updates += 1
+        if self.updates % self.config.target_every == 0:
+            self.move_target()
+        return loss
+
+    def _once(self) -> Tensor:
+        """One update, replayed where it can be; its loss."""
+        if not isinstance(self.replay, DeviceReplay):
+            return self._updated()
+        if self.replay.places != self._places:
+            self._update.forget()
+            self._places = self.replay.places
+        return self._update()
+
+    def _updated(self) -> Tensor:
+        """Sample, learn from it, and give the loss: with a resident memory a function of tensors that stay in place."""
+        batch = self._batch()
         targets = self.targets(batch)
         self.network.train()
         values = self.network(batch.states).gather(1, batch.actions[:, None]).squeeze(1)
         loss = LOSSES[self.config.loss](values, targets)
-        if self.config.anneal_updates is not None:
-            progress = min(1.0, self.updates / self.config.anneal_updates)
-            set_learning_rate(self.optimizer, self.config.learning_rate * (1 - 0.9 * progress))
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         self.network.eval()
-        self.updates += 1
-        if self.updates % self.config.target_every == 0:
-            self.move_target()
         return loss.detach()
+
+    def _batch(self) -> Batch:
+        """Transitions to learn from, drawn and changed as is asked for, on the device."""
+        draws: Draws
+        if isinstance(self.replay, DeviceReplay):
+            batch = self.replay.draw(self.config.batch_size)
+            draws = DeviceDraws(self.streams.on_device(self.device))
+        else:
+            batch = self.replay.sample(self.config.batch_size, self.streams.replay)
+            batch = Batch(*(tensor.to(self.device, non_blocking=True) for tensor in batch))
+            draws = HostDraws(self.streams.replay)
+        if self.config.shift_pixels:
+            batch = shifted(batch, self.config.shift_pixels, draws)
+        if self._mirrored_actions is not None:
+            batch = mirrored(batch, self._mirrored_actions, draws)
+        return batch
 
     def targets(self, batch: Batch) -> Tensor:
         """Double-Q targets (B,) of a batch on the learner's device; for a network in evaluation mode."""
@@ -253,3 +329,6 @@ class QLearning:
         self.exploration.load_state_dict(state["exploration"])
         self.streams.load_state_dict(state["random"])
         self.updates = state["updates"]
+        self._rate = float(self.optimizer.param_groups[0]["lr"])
+        self._update.forget()
+        self._decision.forget()

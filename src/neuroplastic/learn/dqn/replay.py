@@ -56,6 +56,7 @@ class ReplayMemory:
         self.discount = discount
         self._slots = capacity + 1
         self._frames: Observations | None = None
+        self._first: Observations | None = None  # what all frames are like
         self._actions = np.zeros(self._slots, np.int64)
         self._rewards = np.zeros(self._slots, np.float32)
         self._ends = np.zeros(self._slots, np.bool_)
@@ -146,7 +147,7 @@ class ReplayMemory:
     def sample(self, count: int, generator: np.random.Generator) -> Batch:
         """Draw `count` transitions uniformly, with replacement."""
         first, stop = self._range()
-        if stop == first or self._frames is None:
+        if stop == first or self._first is None:
             raise InputError("the memory holds no complete transition yet")
         return self.gather(generator.integers(first, stop, count))
 
@@ -186,11 +187,10 @@ class ReplayMemory:
     def state_dict(self) -> dict[str, Any]:
         """Everything remembered. The tensors are views: save or copy them before the next `append`."""
         used = min(self._added + (self._open_steps is not None), self._slots)
-        frames = self._frames[:used] if self._frames is not None else np.empty((0, 0), np.uint8)
         state: dict[str, Any] = {
             "added": self._added,
             "open_steps": self._open_steps,
-            "frames": torch.from_numpy(frames),
+            "frames": torch.empty(0, 0, dtype=torch.uint8) if self._first is None else self._taken(used),
             "actions": torch.from_numpy(self._actions[:used]),
             "rewards": torch.from_numpy(self._rewards[:used]),
             "ends": torch.from_numpy(self._ends[:used]),
@@ -202,6 +202,14 @@ class ReplayMemory:
             }
         return state
 
+    def _taken(self, used: int) -> Tensor:
+        assert self._frames is not None
+        return torch.from_numpy(self._frames[:used])
+
+    def _bring(self, frames: Observations) -> None:
+        assert self._frames is not None
+        self._frames[: len(frames)] = frames
+
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Remember what was saved; the capacity must be the one it was saved with."""
         frames: Observations = state["frames"].numpy()
@@ -210,9 +218,11 @@ class ReplayMemory:
             raise InputError(
                 f"{len(frames)} frames were saved, which does not fit a capacity of {self.capacity}"
             )
-        self._frames = None
+        self._first = None
         if len(frames):
-            self._reserve(frames[0])[: len(frames)] = frames
+            self._reserve(frames[0])
+            self._first = frames[0].copy()
+            self._bring(frames)
         for mine, saved in ((self._actions, "actions"), (self._rewards, "rewards"), (self._ends, "ends")):
             mine[: len(frames)] = state[saved].numpy()
             mine[len(frames) :] = 0
@@ -230,29 +240,33 @@ class ReplayMemory:
         return first, max(first, self._added - waiting)
 
     def _check(self, frame: Observations) -> None:
-        if self._frames is None:
+        first = self._first
+        if first is None:
             if frame.dtype not in _TYPES:
                 raise InputError(f"frames must be uint8 or float32, got {frame.dtype}")
             return
-        first = self._frames.shape[1:]
-        if frame.dtype != self._frames.dtype:
-            raise InputError(f"frames must be {self._frames.dtype} like the first, got {frame.dtype}")
-        if frame.shape != first:
-            raise InputError(f"frames must have the shape of the first, {first}, got {frame.shape}")
+        if frame.dtype != first.dtype:
+            raise InputError(f"frames must be {first.dtype} like the first, got {frame.dtype}")
+        if frame.shape != first.shape:
+            raise InputError(f"frames must have the shape of the first, {first.shape}, got {frame.shape}")
 
     def _write(self, frame: Observations) -> None:
         self._check(frame)
-        frames = self._frames if self._frames is not None else self._reserve(frame)
-        frames[self._added % self._slots] = frame
+        if self._first is None:
+            self._reserve(frame)
+            self._first = frame.copy()
+        self._put(self._added % self._slots, frame)
 
-    def _reserve(self, frame: Observations) -> Observations:
+    def _put(self, slot: int, frame: Observations) -> None:
+        assert self._frames is not None
+        self._frames[slot] = frame
+
+    def _reserve(self, frame: Observations) -> None:
         try:
-            reserved: Observations = np.empty((self._slots, *frame.shape), frame.dtype)
+            self._frames = np.empty((self._slots, *frame.shape), frame.dtype)
         except MemoryError as error:
             gigabytes = self._slots * frame.nbytes / 1e9
             raise ConfigError(
                 f"a memory of {self.capacity} frames {frame.shape} needs {gigabytes:.1f} GB, more than can be had; "
                 "choose a smaller memory_size"
             ) from error
-        self._frames = reserved
-        return reserved

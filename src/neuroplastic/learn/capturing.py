@@ -1,0 +1,209 @@
+"""Steps of learning and deciding as CUDA graphs: recorded once, then replayed without asking the host anything."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ..errors import InputError
+from ..fuzzy.tracing import recording
+from .experience import Observations
+
+# Plain runs before a step is recorded: libraries set themselves up, and optimizers make their state.
+WARM_UP = 3
+# Numbers of observations for which the deciding pass is recorded; others are computed plainly.
+MOST_SIZES = 16
+
+
+class CaptureWarning(UserWarning):
+    """A step cannot be recorded as a CUDA graph and is computed plainly, which is slower and otherwise equal."""
+
+
+class RecordedStep:
+    """A step without arguments that a CUDA graph replays after a few plain runs; on a CPU it is always run plainly.
+
+    The step must be a function of tensors that stay where they are: it reads and writes them in place, its shapes do
+    not depend on values, and it asks the host nothing. The plain runs count: they are the first steps, not rehearsals.
+    What it gives is copied, and may be kept.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        step: Callable[[], Tensor],
+        device: torch.device,
+        *,
+        changes: Callable[[], Iterable[Tensor]] = lambda: (),
+        generators: Sequence[torch.Generator] = (),
+        why_not: str | None = None,
+        silent: bool = False,
+    ) -> None:
+        """`changes` gives the tensors that it writes, whose versions autograd would count; `generators` are those of
+        the device that it draws from, but for torch's own. `why_not` is a reason to run it plainly, which is said once
+        unless `silent`.
+        """
+        self.what, self._step, self._device = what, step, device
+        self._changes, self._generators = changes, generators
+        self._why_not = why_not
+        self._said = silent
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._given: Tensor | None = None
+        self._stream: torch.cuda.Stream | None = None
+        self._plain_runs = 0
+
+    @property
+    def captured(self) -> bool:
+        """Whether it is replayed now."""
+        return self._graph is not None
+
+    def forget(self) -> None:
+        """Record it anew: a tensor that it uses lies elsewhere now."""
+        self._graph = self._given = None
+        self._plain_runs = 0
+
+    def refuse(self, why_not: str) -> None:
+        """Run it plainly from now on, for this reason."""
+        self.forget()
+        self._why_not = why_not
+
+    def __call__(self) -> Tensor:
+        """Run the step, or replay it."""
+        if self._device.type != "cuda":
+            return self._run()
+        if self._why_not is not None:
+            self._say(self._why_not)
+            return self._run()
+        if self._graph is None:
+            if self._plain_runs < WARM_UP:
+                self._plain_runs += 1
+                return self._run_aside()
+            if not self._capture():
+                return self._run()
+        assert self._graph is not None
+        assert self._given is not None
+        self._graph.replay()
+        # A replay changes tensors without saying so; what a network keeps for evaluation needs it.
+        torch.autograd.graph.increment_version(list(self._changes()))
+        return self._given.clone()
+
+    def _run(self) -> Tensor:
+        with recording():
+            return self._step()
+
+    def _run_aside(self) -> Tensor:
+        """A plain run on the stream that will be recorded."""
+        if self._stream is None:
+            self._stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        current = torch.cuda.current_stream(self._device)
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            given = self._run()
+        current.wait_stream(self._stream)
+        return given.clone()
+
+    def _capture(self) -> bool:
+        graph = torch.cuda.CUDAGraph()
+        for generator in self._generators:
+            graph.register_generator_state(generator)  # type: ignore[no-untyped-call]
+        try:
+            with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
+                self._given = self._run()
+        except (RuntimeError, NotImplementedError) as error:
+            self._given = None
+            self._why_not = str(error).strip().splitlines()[0]
+            self._say(self._why_not)
+            return False
+        self._graph = graph
+        return True
+
+    def _say(self, why_not: str) -> None:
+        if not self._said:
+            warnings.warn(
+                f"{self.what} is not captured as a CUDA graph: {why_not}; it is computed step by step",
+                CaptureWarning,
+                stacklevel=4,
+            )
+        self._said = True
+
+
+class RecordedPass:
+    """A pass over observations (k, *shape), replayed for each k that comes often; both ends are on the host.
+
+    One copy goes to the device and one comes back, which is the only wait.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        network_pass: Callable[[Tensor], Tensor],
+        device: torch.device,
+        *,
+        why_not: str | None = None,
+        silent: bool = False,
+    ) -> None:
+        self.what, self._pass, self._device = what, network_pass, device
+        self._why_not, self._silent = why_not, silent
+        self._inputs: dict[tuple[int, ...], Tensor] = {}
+        self._steps: dict[tuple[int, ...], RecordedStep] = {}
+
+    def forget(self) -> None:
+        """Record anew: a tensor of the network lies elsewhere now."""
+        self._steps.clear()
+        self._inputs.clear()
+
+    def __call__(self, observations: Observations) -> NDArray[np.float32]:
+        """What the pass gives for these observations."""
+        staged = torch.from_numpy(observations)
+        if self._device.type != "cuda" or (
+            observations.shape not in self._steps and len(self._steps) >= MOST_SIZES
+        ):
+            given = self._plain(staged.to(self._device))
+        else:
+            given = self._recorded(staged)
+        result: NDArray[np.float32] = given.float().cpu().numpy()
+        return result
+
+    @torch.inference_mode()
+    def _plain(self, observations: Tensor) -> Tensor:
+        return self._pass(observations)
+
+    def _recorded(self, staged: Tensor) -> Tensor:
+        size = tuple(staged.shape)
+        if size not in self._steps:
+            held = self._inputs[size] = torch.empty_like(staged, device=self._device)
+            self._steps[size] = RecordedStep(
+                self.what,
+                lambda: self._plain(held),
+                self._device,
+                why_not=self._why_not,
+                silent=self._silent,
+            )
+        self._inputs[size].copy_(staged.pin_memory(), non_blocking=True)
+        return self._steps[size]()
+
+
+def why_not_captured(network: nn.Module) -> str | None:
+    """Why a training step of this network cannot be recorded as a CUDA graph; None: it can."""
+    from ..network.nfn import NeuroFuzzyNetwork
+
+    for part in network.modules():
+        if isinstance(part, NeuroFuzzyNetwork):
+            if part.neurogenesis is not None:
+                return "its fuzzy sets are born (grow)"
+            if part.selection.noise_scale(0) > 0:
+                return "its choice of premises is noisy (estimator stge)"
+            if part.renewal is not None or part.sets is not None or part.selection.any:
+                return "its rules or sets are tended between passes (renew, sets, any)"
+    return None
+
+
+def check_values(values: Tensor, observations: int, actions: int) -> Tensor:
+    """Values (k, actions), which must be as many as there are observations and actions."""
+    if values.shape != (observations, actions):
+        raise InputError(f"the network must give {(observations, actions)} values, got {tuple(values.shape)}")
+    return values
