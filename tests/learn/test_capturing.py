@@ -9,11 +9,18 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from neuroplastic.errors import ConfigError
+from neuroplastic.fuzzy.tracing import recording
 from neuroplastic.learn import QConfig, QLearning, RandomStreams, device_memory
 from neuroplastic.learn.capturing import RecordedStep, why_not_captured
 from neuroplastic.learn.device_memory import check_room
+from neuroplastic.learn.experience import Setting
+from neuroplastic.learn.parallel_q.config import ParallelQConfig
+from neuroplastic.learn.parallel_q.learner import ParallelQLearning
+from neuroplastic.learn.radam import DeviceRAdam
 from tests.learn.agents import dnn_network, small_dnn_network, small_nfn_network
-from tests.learn.loop import equal_states
+from tests.learn.corridor import ACTIONS, CELLS, MIRRORED, Corridor
+from tests.learn.loop import Loop, equal_states
+from tests.learn.test_contract import NETWORKS
 
 WAITS = ("_local_scalar_dense", "nonzero", "equal", "is_nonzero", "masked_select", "unique")
 
@@ -127,3 +134,57 @@ def test_a_memory_too_large_for_the_device_is_refused_with_the_estimate(monkeypa
         ConfigError, match=r"needs 2\.1 GB on cuda, and 2\.0 GB are free there; choose a smaller mem"
     ):
         check_room(torch.device("cuda"), 2_100_000_000, "a memory of 100000 frames", "memory_size")
+
+
+def many_games(network, *, resident: bool | None, seed: int = 0, **fields) -> Loop:
+    config = ParallelQConfig(training_games=4, rollout=6, passes=2, batch_size=9, mirror=True, **fields)
+    setting = Setting(ACTIONS, RandomStreams(seed), 240, torch.device("cpu"), MIRRORED)
+    learner = ParallelQLearning(network, config, setting, resident=resident)
+    return Loop(lambda: Corridor(pictures=True), learner)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_many_games_learned_on_the_device_equal_those_from_the_host(network):
+    torch.manual_seed(0)
+    made = NETWORKS[network](2 * CELLS)
+    rounds = [list(many_games(copy.deepcopy(made), resident=resident).run(40)) for resident in (False, True)]
+    assert [one.actions for one in rounds[0]] == [one.actions for one in rounds[1]]
+    losses = [[one.loss for one in each if one.loss is not None] for each in rounds]
+    np.testing.assert_allclose(*losses, rtol=1e-4, atol=1e-6)
+
+
+def test_many_games_learned_on_the_device_are_taken_up_again_to_the_last_bit():
+    torch.manual_seed(0)
+    made = NETWORKS["plain"](2 * CELLS)
+    one = many_games(copy.deepcopy(made), resident=True)
+    list(one.run(9))  # in the middle of a rollout
+    state = copy.deepcopy(one.state_dict())
+    rounds = list(one.run(9))
+    other = many_games(made, resident=True, seed=1)
+    other.load_state_dict(state)
+    assert list(other.run(9)) == rounds
+    assert equal_states(one.state_dict(), other.state_dict())
+
+
+def test_an_update_of_many_games_on_the_device_asks_the_host_nothing():
+    torch.manual_seed(0)
+    loop = many_games(NETWORKS["plain"](2 * CELLS), resident=True)
+    list(loop.run(8))
+    learner = loop.learner
+    with NoWaits(), recording():
+        learner._learned(8)
+
+
+def test_radam_on_the_device_is_radam():
+    torch.manual_seed(0)
+    one = [torch.randn(3, 4, requires_grad=True), torch.randn(5, requires_grad=True)]
+    other = [parameter.detach().clone().requires_grad_() for parameter in one]
+    radam, mine = torch.optim.RAdam(one, lr=0.1), DeviceRAdam(other, lr=0.1)
+    for step in range(12):  # the correction begins with the sixth
+        for parameters, optimizer in ((one, radam), (other, mine)):
+            loss = sum((parameter.sin() * (step % 3 + 1)).sum() for parameter in parameters)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)
+    assert radam.state_dict()["state"].keys() == mine.state_dict()["state"].keys()

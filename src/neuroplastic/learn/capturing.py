@@ -148,6 +148,8 @@ class RecordedPass:
     ) -> None:
         self.what, self._pass, self._device = what, network_pass, device
         self._why_not, self._silent = why_not, silent
+        self.latest: Tensor | None = None
+        """the observations of the latest pass on the device; None where they were only on the host"""
         self._inputs: dict[tuple[int, ...], Tensor] = {}
         self._steps: dict[tuple[int, ...], RecordedStep] = {}
 
@@ -162,7 +164,7 @@ class RecordedPass:
         if self._device.type != "cuda" or (
             observations.shape not in self._steps and len(self._steps) >= MOST_SIZES
         ):
-            given = self._plain(staged.to(self._device))
+            given, self.latest = self._plain(staged.to(self._device)), None
         else:
             given = self._recorded(staged)
         result: NDArray[np.float32] = given.float().cpu().numpy()
@@ -175,7 +177,8 @@ class RecordedPass:
     def _recorded(self, staged: Tensor) -> Tensor:
         size = tuple(staged.shape)
         if size not in self._steps:
-            held = self._inputs[size] = torch.empty_like(staged, device=self._device)
+            with torch.inference_mode(False):  # it is written to in any mode
+                held = self._inputs[size] = torch.empty_like(staged, device=self._device)
             self._steps[size] = RecordedStep(
                 self.what,
                 lambda: self._plain(held),
@@ -183,7 +186,8 @@ class RecordedPass:
                 why_not=self._why_not,
                 silent=self._silent,
             )
-        self._inputs[size].copy_(staged.pin_memory(), non_blocking=True)
+        self.latest = self._inputs[size]
+        self.latest.copy_(staged.pin_memory(), non_blocking=True)
         return self._steps[size]()
 
 

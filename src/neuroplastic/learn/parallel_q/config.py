@@ -58,6 +58,10 @@ class ParallelQConfig:
     mirror: bool = field(
         default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
     )
+    capture: bool = field(
+        default=True,
+        metadata={"help": "replay updates and decisions as CUDA graphs (GPU; equal, faster)"},
+    )
 
     def __post_init__(self) -> None:
         for name in ("training_games", "rollout", "passes", "batch_size", "exploration_hold"):

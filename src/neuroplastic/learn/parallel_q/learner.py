@@ -12,10 +12,20 @@ from torch import Tensor, nn
 
 from ...errors import InputError, at_least
 from ...network.parameter_groups import parameter_groups
+from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
 from ..experience import Observations, Setting, Step
 from ..greedy import action_values, greedy_actions, preferences_of
 from ..mirror import check_pictures, mirrored_pairs, turned
-from ..optimizing import LOSSES, descend, load_optimizer_state, optimizer_state, set_learning_rate
+from ..optimizing import (
+    LOSSES,
+    descend,
+    hold_learning_rate,
+    load_optimizer_state,
+    optimizer_state,
+    set_learning_rate,
+)
+from ..radam import DeviceRAdam
+from .device_rollout import DeviceRollout
 from .returns import lambda_returns
 from .rollout import Rollout
 
@@ -39,11 +49,19 @@ class ParallelQLearning:
     extended later, both stay where they were in the end.
     """
 
-    def __init__(self, network: nn.Module, config: ParallelQConfig, setting: Setting) -> None:
+    def __init__(
+        self,
+        network: nn.Module,
+        config: ParallelQConfig,
+        setting: Setting,
+        *,
+        resident: bool | None = None,
+    ) -> None:
         """`network` maps observations (k, *shape) to values (k, actions).
 
         It may offer a method `preferences`, of the same arguments, that orders the actions like the values do at
-        less cost; then that is asked wherever only the best action counts.
+        less cost; then that is asked wherever only the best action counts. A `resident` learner keeps what it learns
+        from on the device, so that an update asks the host nothing: by default, on a GPU.
         """
         self.config = config
         self.games = config.training_games
@@ -52,9 +70,16 @@ class ParallelQLearning:
         self.streams = setting.streams
         self.device = torch.device(setting.device)
         self.network = network.to(self.device).eval()
-        self.optimizer = torch.optim.RAdam(
-            parameter_groups(self.network, config.learning_rate, structure_rate=config.structure_rate)
-        )
+        groups = parameter_groups(self.network, config.learning_rate, structure_rate=config.structure_rate)
+        on_gpu = self.device.type == "cuda"
+        self.resident = on_gpu if resident is None else resident
+        self.optimizer: torch.optim.RAdam
+        if self.resident:
+            self.optimizer = DeviceRAdam(groups, config.learning_rate)
+            hold_learning_rate(self.optimizer, self.device)
+        else:
+            self.optimizer = torch.optim.RAdam(groups)
+        self._rate = config.learning_rate
         self.steps = 0
         self.updates = 0
         self._preferences = preferences_of(self.network)
@@ -64,6 +89,12 @@ class ParallelQLearning:
         self._mirrored_actions = (
             mirrored_pairs(setting.mirrored_actions, self.actions).to(self.device) if config.mirror else None
         )
+        self._on_device: DeviceRollout | None = None
+        self._why_not = None if config.capture else "capture is off"
+        self._decision = RecordedPass(
+            "a decision", self._valued, self.device, why_not=self._why_not, silent=not config.capture
+        )
+        self._steps: dict[int, RecordedStep] = {}  # by the size of a part
 
     @property
     def actor(self) -> nn.Module:
@@ -86,6 +117,7 @@ class ParallelQLearning:
                 f"this learner plays {self.games} games, got observations of {len(observations)}"
             )
         self._rollout = Rollout(self.config.rollout, observations)
+        self._settle(self._rollout)
 
     def act(self) -> NDArray[np.int64]:
         """Exploring actions (G,) for the observations at hand."""
@@ -93,6 +125,9 @@ class ParallelQLearning:
         if self.steps // self.games % self.config.exploration_hold == 0:
             self._drawn = self._draw()
         best, values = self._best(rollout.current)
+        if self._on_device is not None:
+            seen = self._decision.latest
+            self._on_device.see(rollout.filled, torch.from_numpy(rollout.current) if seen is None else seen)
         actions: NDArray[np.int64] = np.where(self._drawn < 0, best, self._drawn)
         rollout.decide(actions, values)
         return actions
@@ -109,8 +144,10 @@ class ParallelQLearning:
             return None
         targets = self._targets(rollout)
         self._mean_value = float(rollout.values.mean())
-        set_learning_rate(self.optimizer, self._learning_rate())
-        loss = self._learn(rollout, targets)
+        self._rate = self._learning_rate()
+        set_learning_rate(self.optimizer, self._rate)
+        learn = self._learn if self._on_device is None else self._learn_on_device
+        loss = learn(rollout, targets)
         rollout.restart()
         return loss
 
@@ -118,6 +155,8 @@ class ParallelQLearning:
         """The best actions (k,) for observations (k, *shape)."""
         if self.network.training:
             self.network.eval()
+        if self.resident:
+            return self._best(observations)[0]
         return greedy_actions(self._preferences, observations, self.actions, self.device)
 
     def sample_observations(self, count: int) -> Tensor | None:
@@ -143,7 +182,7 @@ class ParallelQLearning:
         """Exploration rate, step size, mean value of the last rollout's observations, updates so far."""
         return {
             "exploration": self.exploration,
-            "learning_rate": float(self.optimizer.param_groups[0]["lr"]),
+            "learning_rate": self._rate,
             "value": self._mean_value,
             "updates": float(self.updates),
         }
@@ -168,6 +207,11 @@ class ParallelQLearning:
         load_optimizer_state(self.optimizer, state["optimizer"])
         saved = state["rollout"]
         self._rollout = None if saved is None else Rollout.from_state(self.config.rollout, saved)
+        self._rate = float(self.optimizer.param_groups[0]["lr"])
+        self._decision.forget()
+        self._steps.clear()
+        if self._rollout is not None:
+            self._settle(self._rollout)
         self.streams.load_state_dict(state["random"])
         self.steps, self.total_steps = state["steps"], state["total_steps"]
         self.updates, self._mean_value = state["updates"], state["mean_value"]
@@ -179,13 +223,30 @@ class ParallelQLearning:
             raise InputError("there is nothing to act upon; give the first observations to begin()")
         return self._rollout
 
+    def _settle(self, rollout: Rollout) -> None:
+        """Make room on the device, and bring there what decisions of the rollout under way were made upon."""
+        if not self.resident:
+            return
+        self._on_device = DeviceRollout(self.config.rollout, rollout.current, self.device)
+        for row in range(rollout.filled):
+            self._on_device.see(row, torch.from_numpy(rollout.observations[row]))
+
     @torch.inference_mode()
     def _best(self, observations: Observations) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The best actions (k,) for observations (k, *shape), and their values."""
         if self.network.training:
             self.network.eval()
+        if self.resident:
+            best_now, values_now = self._decision(observations)
+            return best_now.astype(np.int64), values_now
         values, best = action_values(self.network, observations, self.actions, self.device).max(dim=1)
         return best.cpu().numpy(), values.float().cpu().numpy()
+
+    def _valued(self, observations: Tensor) -> Tensor:
+        """The best actions and their values, (2, k), as one tensor: one copy comes back."""
+        values = check_values(self.network(observations), len(observations), self.actions)
+        worth, best = values.max(dim=1)
+        return torch.stack((best.to(worth.dtype), worth))
 
     def _draw(self) -> NDArray[np.int64]:
         """A random action for each game that explores, (G,); -1 for the others, which act greedily."""
@@ -199,7 +260,7 @@ class ParallelQLearning:
         reached = rollout.current
         if rollout.last:
             reached = np.concatenate((reached, np.stack(list(rollout.last.values()))))
-        _, values = self._best(reached)
+        values = self._values_in_parts(reached) if self.resident else self._best(reached)[1]
         return lambda_returns(
             np.float32(self.config.reward_scale) * rollout.rewards,
             rollout.following(values[: self.games], values[self.games :]),
@@ -207,6 +268,13 @@ class ParallelQLearning:
             discount=self.config.discount,
             q_lambda=self.config.q_lambda,
         )
+
+    def _values_in_parts(self, observations: Observations) -> NDArray[np.float32]:
+        """Values (k,) of the best actions, valued as many at a time as there are games: a pass that is recorded."""
+        missing = -len(observations) % self.games
+        padded = np.concatenate((observations, observations[:1].repeat(missing, axis=0)))
+        parts = np.split(padded, len(padded) // self.games)
+        return np.concatenate([self._best(part)[1] for part in parts])[: len(observations)]
 
     def _learning_rate(self) -> float:
         """The step size for the rollout at hand: from the whole to nearly 0 with the last rollout of the run."""
@@ -234,12 +302,69 @@ class ParallelQLearning:
 
     def _update(self, states: Tensor, actions: Tensor, targets: Tensor) -> Tensor:
         """Make one update; its loss."""
+        turn = None
         if self._mirrored_actions is not None:
             turn = torch.from_numpy(self.streams.replay.random(len(states)) < 0.5).to(self.device)
+        self.updates += 1
+        return self._descended(states, actions, targets, turn)
+
+    def _learn_on_device(self, rollout: Rollout, targets: NDArray[np.float32]) -> Tensor:
+        """Make the updates of a rollout from what lies on the device; the same numbers are drawn as elsewhere."""
+        assert self._on_device is not None
+        self._on_device.decide(rollout.actions, targets)
+        orders, turns, sizes = [], [], []
+        for _ in range(self.config.passes):
+            order = self.streams.replay.permutation(self.config.decisions)
+            parts = np.array_split(order, max(1, round(self.config.decisions / self.config.batch_size)))
+            orders.append(order)
+            sizes += [len(part) for part in parts]
+            if self._mirrored_actions is not None:
+                turns += [self.streams.replay.random(len(part)) < 0.5 for part in parts]
+        order_on_device = self._on_device.sent(np.concatenate(orders))
+        turns_on_device = self._on_device.sent(np.concatenate(turns)) if turns else None
+        losses, done = [], 0
+        for size in sizes:
+            part = self._on_device.part(size)
+            part.places.copy_(order_on_device[done : done + size])
+            if turns_on_device is not None:
+                part.turned.copy_(turns_on_device[done : done + size])
+            losses.append(self._step(size)())
+            done += size
+            self.updates += 1
+        return torch.stack(losses).mean()
+
+    def _step(self, size: int) -> RecordedStep:
+        """The update of a part of that size."""
+        if size not in self._steps:
+            self._steps[size] = RecordedStep(
+                "the update",
+                lambda: self._learned(size),
+                self.device,
+                changes=lambda: (*self.network.parameters(), *self.network.buffers()),
+                why_not=self._why_not or why_not_captured(self.network),
+                silent=not self.config.capture or bool(self._steps),
+            )
+        return self._steps[size]
+
+    def _learned(self, size: int) -> Tensor:
+        """One update from a part of the rollout on the device: a function of tensors that stay in place."""
+        assert self._on_device is not None
+        rollout, part = self._on_device, self._on_device.part(size)
+        states, actions, targets = (
+            held[part.places] for held in (rollout.states, rollout.actions, rollout.targets)
+        )
+        self.network.train()
+        loss = self._descended(states, actions, targets, part.turned)
+        self.network.eval()
+        return loss
+
+    def _descended(self, states: Tensor, actions: Tensor, targets: Tensor, turn: Tensor | None) -> Tensor:
+        """Change the parameters by these decisions, those of `turn` seen in a mirror where that is asked for."""
+        if self._mirrored_actions is not None:
+            assert turn is not None
             states = turned(states, turn)
             actions = torch.where(turn, self._mirrored_actions[actions], actions)
         values = self.network(states).gather(1, actions[:, None]).squeeze(1)
         loss = LOSSES[self.config.loss](values, targets)
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
-        self.updates += 1
         return loss.detach()
