@@ -12,6 +12,7 @@ from types import TracebackType
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ..learn.experience import Setting
 from ..learn.seeding import RandomStreams
@@ -89,6 +90,9 @@ class Trial:
         self.trainer = Trainer(arena, self.learner)
         self.metrics: list[EpochMetrics] = []
         self._losses: list[float] = []
+        self._unread: list[Tensor] = []  # losses on the device: to read each would be a wait
+        self._looks_often = torch.device(device).type == "cpu"
+        self._born = 0
 
     def __enter__(self) -> Trial:
         return self
@@ -111,7 +115,7 @@ class Trial:
         self.trainer.load_state_dict(checkpoint.state["trainer"])
         self.metrics = [EpochMetrics.of(entry) for entry in checkpoint.state["metrics"]]
         self.folder.write_metrics(self.metrics)  # a kill may have come between the two
-        self._losses = list(checkpoint.state["losses"])
+        self._losses, self._unread = list(checkpoint.state["losses"]), []
         return checkpoint.step
 
     def save(self) -> None:
@@ -119,7 +123,7 @@ class Trial:
         state = {
             "trainer": self.trainer.state_dict(),
             "metrics": [asdict(entry) for entry in self.metrics],
-            "losses": self._losses,
+            "losses": self._read_losses(),
         }
         self.folder.checkpoints.save(self.trainer.steps, state)
 
@@ -138,7 +142,7 @@ class Trial:
             while self.trainer.steps < until:
                 report = self.trainer.step()
                 if report.loss is not None:
-                    self._losses.append(float(report.loss))
+                    self._unread.append(report.loss)
                 on_progress(self._progress(step=report))
                 self._maybe_stop()
             self._finish_epoch(on_progress)
@@ -167,6 +171,7 @@ class Trial:
         self.folder.write_returns(len(self.metrics) + 1, returns)
         parts = self._fuzzy_parts
         firing = self._rules_firing()
+        losses = self._read_losses()
         metrics = EpochMetrics(
             epoch=len(self.metrics) + 1,
             steps=self.trainer.steps,
@@ -175,12 +180,13 @@ class Trial:
             least=min(returns),
             most=max(returns),
             training_episodes=len(self.trainer.episodes),
-            loss=statistics.fmean(self._losses) if self._losses else float("nan"),
+            loss=statistics.fmean(losses) if losses else float("nan"),
             sets=sum(int(part.term_mask.sum()) for part in parts),
             born=sum(len(part.births) for part in parts),
             rules_firing=firing,
             figures={**self.learner.figures(), **self._rule_figures()},
         )
+        self._born = metrics.born
         best_before = max((m.mean for m in self.metrics), default=float("-inf"))
         self.metrics.append(metrics)
         self._losses = []
@@ -191,6 +197,13 @@ class Trial:
         self.save()
         self.folder.write_metrics(self.metrics)
         on_progress(self._progress())
+
+    def _read_losses(self) -> list[float]:
+        """The losses of the epoch so far, all read at once."""
+        if self._unread:
+            self._losses += torch.stack(self._unread).tolist()
+            self._unread = []
+        return self._losses
 
     def diagnose(self) -> Diagnosis | None:
         """Whether the rules of the agent that acts decide, on observations of late; None for a plain agent."""
@@ -208,8 +221,9 @@ class Trial:
         return None if seen is None else rules_firing(self.network, seen)
 
     def _progress(self, *, step: StepReport | None = None, evaluated: int | None = None) -> Progress:
-        born = sum(len(part.antecedent.growth.births) for part in self._fuzzy_parts)
-        return Progress(step, evaluated, self.metrics[-1] if self.metrics else None, born)
+        if self._looks_often:
+            self._born = sum(len(part.antecedent.growth.births) for part in self._fuzzy_parts)
+        return Progress(step, evaluated, self.metrics[-1] if self.metrics else None, self._born)
 
     def _maybe_stop(self) -> None:
         if self.stop_requested:

@@ -1,0 +1,175 @@
+"""Updates and decisions of the picture agents on a GPU, computed step by step and replayed as CUDA graphs.
+
+An update samples a batch from a memory on the GPU, makes three forward passes, one backward pass and an Adam step;
+sizes are those of the preset (`paper`: the paper's best trial). Times are per call, with one wait at the end of many
+calls for updates and one per call for decisions, the best and the median of turns. Parts that need the game, or take
+minutes, run when they are asked for. Run it with `python -m benchmarks.gpu_agents`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from neuroplastic.doom.presets import preset
+from neuroplastic.experiment.agent import build_agent
+from neuroplastic.learn import RandomStreams
+from neuroplastic.learn.dqn.learner import QLearning
+from neuroplastic.learn.experience import Setting
+
+SCENARIO = "BP"
+FRAMES = 2000
+CALLS = 100
+TURNS = 5
+
+
+def make_learner(agent: str, *, name: str = "paper", capture: bool = True, seed: int = 0) -> QLearning:
+    """The preset's learner on the GPU, with random pictures in its memory."""
+    config = preset(name, SCENARIO, agent)
+    task = config.task
+    streams = RandomStreams(seed)
+    setting = Setting(len(task.actions), streams, 10**6, torch.device("cuda"), task.mirrored_actions)
+    assert hasattr(config.learner, "capture")
+    learner = replace(config.learner, capture=capture).build(build_agent(config), setting)
+    assert isinstance(learner, QLearning)
+    generator = np.random.default_rng(0)
+    pictures = generator.integers(0, 256, (FRAMES, *task.observation.shape), dtype=np.uint8)
+    learner.replay.begin(pictures[0])
+    for number, picture in enumerate(pictures[1:]):
+        learner.replay.append(number % len(task.actions), float(number % 3 - 1), picture)
+    return learner
+
+
+def milliseconds(call: Callable[[], Any], *, calls: int = CALLS) -> list[float]:
+    """Of a call, by turns of many calls each, after some to warm up."""
+    for _ in range(10):
+        call()
+    times = []
+    for _ in range(TURNS):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        for _ in range(calls):
+            call()
+        torch.cuda.synchronize()
+        times.append(1000 * (time.perf_counter() - began) / calls)
+    return times
+
+
+def updates_and_decisions(name: str) -> None:
+    """A row per agent: update and decision, eager and captured."""
+    print(f"\n{SCENARIO}, preset {name}: milliseconds, best (median) of {TURNS} turns")
+    print("| agent | update, eager | update, captured | decision, eager | decision, captured |")
+    print("|---|---|---|---|---|")
+    for agent in ("dnn", "nfn"):
+        cells = []
+        for what in ("update", "decision"):
+            for capture in (False, True):
+                with warnings.catch_warnings(record=True) as said:
+                    warnings.simplefilter("always")
+                    learner = make_learner(agent, name=name, capture=capture)
+                    picture = np.random.default_rng(1).integers(
+                        0, 256, (1, *learner.replay.current_frame.shape), dtype=np.uint8
+                    )
+                    call = learner.step if what == "update" else lambda: learner.greedy(picture)  # noqa: B023
+                    times = milliseconds(call)
+                plain = {str(one.message) for one in said if "not captured" in str(one.message)}
+                for message in plain:
+                    print(f"  {agent} {what}: {message}")
+                cells.append(
+                    f"{min(times):.3f} ({statistics.median(times):.3f})" + (" plain" if plain else "")
+                )
+        print(f"| {agent} | {' | '.join(cells)} |", flush=True)
+
+
+def agreement(agent: str, updates: int) -> None:
+    """Losses of captured and eager updates from one state, and whether memory grows."""
+    losses: dict[bool, list[float]] = {}
+    for capture in (False, True):
+        learner = make_learner(agent, capture=capture, name="tuned")
+        kept = []
+        memory = [0, 0]
+        for number in range(updates):
+            loss = learner.step()
+            assert loss is not None
+            if number < 100 or number >= updates - 100:
+                kept.append(loss)
+            if number == min(200, updates - 1):
+                memory[0] = torch.cuda.memory_allocated()
+        memory[1] = torch.cuda.memory_allocated()
+        losses[capture] = torch.stack(kept).tolist()
+        print(
+            f"  {agent} {'captured' if capture else 'eager'}: memory after 200 updates {memory[0] / 1e6:.1f} MB, "
+            f"after {updates} {memory[1] / 1e6:.1f} MB"
+        )
+    first = [
+        abs(a - b) / max(abs(b), 1e-12) for a, b in zip(losses[True][:100], losses[False][:100], strict=True)
+    ]
+    means = [statistics.fmean(losses[capture][-100:]) for capture in (True, False)]
+    print(
+        f"  {agent}: largest relative difference of the first 100 losses {max(first):.1e}; mean of the last 100, "
+        f"captured {means[0]:.5g}, eager {means[1]:.5g}",
+        flush=True,
+    )
+
+
+def trial(agent: str, *, epochs: int) -> None:
+    """Seconds of a tuned trial with its evaluations, alone."""
+    from neuroplastic.usecases.training import TrainRequest, begin_run, configuration
+
+    with tempfile.TemporaryDirectory() as folder:
+        config = configuration(TrainRequest(SCENARIO, agent, "tuned", "dqn", {"epochs": str(epochs)}))
+        began = time.perf_counter()
+        with begin_run(config, runs=folder, device="cuda") as run:
+            summary = run.run()
+        seconds = time.perf_counter() - began
+    print(
+        f"  {SCENARIO} tuned {agent}, {epochs} epochs with evaluations: {seconds:.1f} s, best {summary.best.mean:.1f}",
+        flush=True,
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--presets", nargs="+", default=["paper", "tuned"])
+    parser.add_argument("--agreement", type=int, default=300, metavar="UPDATES", help="0: leave out")
+    parser.add_argument(
+        "--trial", type=int, default=0, metavar="EPOCHS", help="also a trial of so many epochs"
+    )
+    parser.add_argument(
+        "--parallel", type=int, default=0, metavar="WORKERS", help="also decisions/s of many games"
+    )
+    parser.add_argument("--agents", nargs="+", default=["dnn", "nfn"])
+    options = parser.parse_args(arguments)
+    if not torch.cuda.is_available():
+        print("no CUDA device: nothing to measure")
+        return
+    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    for name in options.presets:
+        updates_and_decisions(name)
+    if options.agreement:
+        for agent in options.agents:
+            agreement(agent, options.agreement)
+    if options.parallel:
+        from benchmarks.parallel_games import learning_speed
+
+        for agent in options.agents:
+            speed = learning_speed(options.parallel, agent, "cuda")
+            print(f"  parallel Q, {agent}, {options.parallel} workers: {speed:.0f} decisions/s", flush=True)
+    if options.trial:
+        for agent in options.agents:
+            trial(agent, epochs=options.trial)
+
+
+if __name__ == "__main__":
+    main()
