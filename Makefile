@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo test lint types bench bench-tables bench-frontier bench-packages soak docs docs-serve clean
+.PHONY: help setup demo table-demo studio test lint types bench bench-tables bench-frontier bench-packages soak docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -25,6 +25,9 @@ table-demo: setup  ## train on a small table of data and print the rules
 
 demo: setup  ## train the neuro-fuzzy agent on pistol practice, film it, print its rules (under 8 minutes)
 	$(BIN)/python examples/pistol_practice.py
+
+studio: setup  ## watch an agent think, turn rules, fit tables, in a browser on this machine
+	$(BIN)/neuroplastic studio
 
 test: setup lint types  ## linting, type checks and tests (under 10 minutes on 2 cores)
 	$(BIN)/python -m pytest -m 'not slow' -n 2 --dist loadgroup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -55,7 +56,28 @@ class Browser:
 
     def open(self, page: Path) -> None:
         """Show a file."""
-        self._send("/url", {"url": page.absolute().as_uri()})
+        self.go(page.absolute().as_uri())
+
+    def go(self, address: str) -> None:
+        """Show an address."""
+        self._send("/url", {"url": address})
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other, as on a keyboard."""
+        strokes = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self._send("/actions", {"actions": [{"type": "key", "id": "keys", "actions": strokes}]})
+
+    def picture(self, *, whole: bool = False) -> bytes:
+        """What is to be seen as PNG; the `whole` page, not only what the window shows of it."""
+        asked = {"cmd": "Page.captureScreenshot", "params": {"captureBeyondViewport": whole}}
+        return base64.b64decode(self._send("/goog/cdp/execute", asked)["data"])
+
+    def prefer(self, theme: str) -> None:
+        """A person who prefers the 'dark' or the 'light' theme."""
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        self._send(
+            "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}
+        )
 
     def __call__(self, body: str, *arguments: object) -> Any:
         """What a function with this body returns, given `arguments`, in the page."""

@@ -21,6 +21,7 @@ FLOORS = (
     {"analysis"},
     {"report"},
     {"usecases"},
+    {"studio"},
     {"cli"},
 )
 LEVEL = {folder: level for level, floor in enumerate(FLOORS) for folder in floor}

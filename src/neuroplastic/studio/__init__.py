@@ -1,0 +1,1 @@
+"""The studio: a web application, served locally, in which agents are watched, rules turned and tables fitted."""

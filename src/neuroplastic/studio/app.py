@@ -1,0 +1,40 @@
+"""The application: all addresses in one table, behind the guard."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route, WebSocketRoute
+
+from . import pages
+from .guard import App, Door, Guard
+from .library import Library
+from .watch import Viewers
+
+
+def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7") -> App:
+    """The studio as an ASGI application; `start` is where its bare address leads."""
+
+    async def home(_: Request) -> Response:
+        return RedirectResponse(start, 303)
+
+    async def agents(_: Request) -> Response:
+        return JSONResponse({"agents": list(library.agents())})
+
+    shells = [
+        Route(path, pages.page) for name in pages.existing() for path in (f"/{name}", f"/{name}/{{about}}")
+    ]
+    routes = [
+        Route("/", home),
+        *shells,
+        Route("/static/{name}", pages.static),
+        Route("/api/agents", agents),
+        WebSocketRoute("/api/watch/{name}", Viewers(library).watch),
+    ]
+    inner = Starlette(routes=routes, exception_handlers={Exception: _failed})
+    return Guard(inner, door)  # type: ignore[arg-type]
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    return PlainTextResponse("the studio could not answer this; its terminal says why", 500)

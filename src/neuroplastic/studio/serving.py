@@ -1,0 +1,96 @@
+"""The server: where it listens, which token it asks for, and its end."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import uvicorn
+
+from ..errors import ConfigError
+from ..usecases.opening import RUN, TABLE, in_the_box, kind_of
+from .app import application
+from .guard import Door
+from .library import Library
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+DEFAULT = "DTC"
+
+
+def starting_place(library: Library, source: str | None) -> str:
+    """The address that shows what was named: a run, a model, a file of rows or a task; an InputError for none."""
+    if source is None:
+        return f"/watch/{DEFAULT}?seed=7"
+    if source.lower().endswith((".csv", ".parquet")) and Path(source).is_file():
+        return f"/table?file={quote(library.add(Path(source)), safe='')}"
+    boxed = in_the_box(source)
+    if boxed is not None:
+        return f"/watch/{quote(boxed.name, safe='')}?seed=7"
+    try:
+        kind = kind_of(source)
+    except ValueError:
+        if "/" not in source and not Path(source).exists():
+            return f"/train?task={quote(source, safe='')}"
+        raise
+    path = Path(source) if Path(source).exists() else library.runs / source
+    name = quote(library.add(path), safe="")
+    return f"/watch/{name}?seed=7" if kind == RUN else f"/{'table' if kind == TABLE else 'rules'}/{name}"
+
+
+def serve(
+    source: str | None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8600,
+    runs: str = "runs",
+    models: str = "models",
+    show: bool = True,
+    say: Callable[[str], None],
+) -> None:
+    """Serve until interrupted. On another address than this machine's own, a token is made, told once, and needed."""
+    library = Library(Path(runs), Path(models))
+    start = starting_place(library, source)
+    listening = _listening(host, port)
+    port = int(listening.getsockname()[1])
+    local = host in LOCAL
+    door = Door(host, port, None if local else secrets.token_urlsafe(24))
+    named = f"[{host}]" if ":" in host else host
+    base = f"http://{named if not local else '127.0.0.1' if ':' not in host else named}:{port}"
+    separator = "&" if "?" in start else "?"
+    address = base + start + ("" if door.token is None else f"{separator}token={door.token}")
+    say(f"studio: {address}")
+    say("stop it with Ctrl+C")
+    if show:
+        threading.Timer(0.5, webbrowser.open, [address]).start()
+    config = uvicorn.Config(
+        application(library, door, start=start),
+        log_level="warning",
+        ws_max_size=2**16,
+        ws_per_message_deflate=False,  # JPEG does not shrink
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=3,
+        h11_max_incomplete_event_size=2**15,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; a port that is taken is a ConfigError, and port 0 any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen(64)
+    except OSError as error:
+        found.close()
+        raise ConfigError(
+            f"cannot listen on {host} port {port}: {error.strerror}; choose another --port"
+        ) from error
+    return found

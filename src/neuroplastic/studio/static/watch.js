@@ -1,0 +1,259 @@
+"use strict";
+// One game over one WebSocket. A message is a frame with what is told of it; the next one is asked for once it is drawn.
+const Watch = (() => {
+  const { made, one, ask, about, remember, fill, shown, percent, toast } = Studio;
+  const state = { socket: null, facts: null, ready: null, paused: false, back: 0, frames: [], drawn: 0, asked: null };
+  const canvas = one("#picture");
+  const brush = canvas.getContext("2d");
+  const rows = { values: [], fired: [] };
+
+  const tell = (kind, value) => {
+    if (state.socket?.readyState === WebSocket.OPEN) state.socket.send(JSON.stringify({ do: kind, value }));
+  };
+
+  function cover(text, problem = false) {
+    one("#cover").hidden = text === "";
+    one("#cover").classList.toggle("problem", problem);
+    one("#cover-text").textContent = text;
+  }
+
+  function connect() {
+    state.socket?.close();
+    const [name, seed, episode] = ["#agent", "#seed", "#episode"].map((place) => one(place).value);
+    if (!name) return cover("There is no agent to watch. Train one first.", true);
+    remember(`/watch/${encodeURIComponent(name)}`, { seed, episode: episode === "0" ? "" : episode });
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const query = new URLSearchParams({ seed, episode });
+    const socket = new WebSocket(`${scheme}://${location.host}/api/watch/${encodeURIComponent(name)}?${query}`);
+    socket.binaryType = "arraybuffer";
+    Object.assign(state, { socket, facts: null, ready: null, paused: false, back: 0 });
+    one("#status").textContent = "starting the game …";
+    one("#pause").textContent = "Pause";
+    cover("Starting the game. This takes some seconds.");
+    socket.onopen = () => {
+      tell("speed", Number(one("#speed").value));
+      tell("heat", one("#with-heat").checked);
+      tell("ready");
+    };
+    socket.onmessage = ({ data }) => (typeof data === "string" ? answered(JSON.parse(data)) : framed(data));
+    socket.onclose = () => {
+      if (state.socket !== socket) return;
+      one("#status").textContent = "stopped";
+      if (!one("#cover").classList.contains("problem")) cover("The game has stopped. Press Start to play on.", true);
+    };
+  }
+
+  function answered(message) {
+    if (message.kind === "failed") {
+      cover(`It cannot be played: ${message.why}`, true);
+    } else if (message.kind === "ready") {
+      state.ready = message;
+      one("#status").textContent = message.title;
+      one("#heat-label").hidden = !message.picture;
+      begin(message.actions);
+    } else if (message.why !== undefined) {
+      one("#why").hidden = false;
+      one("#why").textContent = message.why;
+    } else if (message.note !== undefined) {
+      one("#with-heat").checked = false;
+      toast(message.note);
+    }
+  }
+
+  function begin(actions) {
+    const place = one("#values");
+    place.replaceChildren();
+    rows.values = actions.map((name, action) => {
+      const button = made("button", "bar value-bar", place);
+      button.type = "button";
+      button.addEventListener("click", () => whyNot(action));
+      made("span", "name", button, name).title = name;
+      const fillBar = made("span", "fill", made("span", "track", button));
+      return { button, fillBar, value: made("span", "value", button) };
+    });
+    one("#fired").replaceChildren();
+    rows.fired = [];
+    one("#why").hidden = true;
+  }
+
+  async function framed(data) {
+    const view = new DataView(data);
+    const [told, hot] = [view.getUint32(0), view.getUint32(4)];
+    const facts = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 8, told)));
+    const socket = state.socket;
+    try {
+      const picture = await createImageBitmap(new Blob([new Uint8Array(data, 8 + told + hot)], { type: "image/jpeg" }));
+      if (canvas.width !== picture.width || canvas.height !== picture.height) {
+        [canvas.width, canvas.height] = [picture.width, picture.height];
+        one("#screen").style.setProperty("--shape", `${picture.width} / ${picture.height}`);
+      }
+      brush.drawImage(picture, 0, 0);
+      picture.close();
+    } catch {
+      // a broken picture is skipped: the next one comes at once
+    }
+    if (socket !== state.socket) return;
+    cover("");
+    state.drawn += 1;
+    rate();
+    if (facts) {
+      show(facts);
+      if (hot) heat(new Uint8Array(data, 8 + told, hot));
+      one("#heat").hidden = !hot || !one("#with-heat").checked;
+    }
+    tell("ready");
+  }
+
+  function rate() {
+    const now = performance.now();
+    state.frames.push(now);
+    while (state.frames[0] < now - 2000) state.frames.shift();
+    const span = now - state.frames[0];
+    if (state.frames.length > 2) one("#rate").textContent = String(Math.round((1000 * (state.frames.length - 1)) / span));
+  }
+
+  function show(facts) {
+    state.facts = facts;
+    const { actions } = state.ready;
+    one("#score").textContent = shown(facts.score);
+    one("#at-episode").textContent = facts.over ? `${facts.episode} (over)` : facts.episode;
+    one("#number").textContent = facts.number;
+    one("#action").textContent = actions[facts.action];
+    const low = Math.min(...facts.values);
+    const span = Math.max(...facts.values) - low || 1;
+    facts.values.forEach((value, action) => {
+      const row = rows.values[action];
+      row.fillBar.style.width = `${(100 * (value - low)) / span}%`;
+      row.value.textContent = value.toFixed(2);
+      row.button.classList.toggle("best", action === facts.action);
+      row.button.setAttribute("aria-label", `${actions[action]}, worth ${value.toFixed(2)}: why not?`);
+    });
+    fired(facts, actions);
+    if (facts.held !== undefined) {
+      const slider = one("#back");
+      slider.min = -Math.max(1, facts.held - 1);
+      one("#held").textContent = facts.held;
+      state.back = facts.back;
+      if (document.activeElement !== slider || !facts.back) slider.value = -facts.back;
+      one("#back-value").textContent = facts.back ? `${facts.back} back` : "now";
+    }
+  }
+
+  function fired(facts, actions) {
+    const place = one("#fired");
+    if (!state.ready.rules) {
+      one("#fired-count").textContent = "This agent is a plain network: it has no rules.";
+      return;
+    }
+    const share = facts.fired.reduce((total, rule) => total + rule[1], 0);
+    one("#fired-count").textContent =
+      `${facts.count} of ${facts.rules} rules fired; these ${facts.fired.length} carry ${percent(share)}.`;
+    while (rows.fired.length < facts.fired.length) {
+      const card = made("article", "fired-rule", place);
+      const head = made("p", "head", card);
+      rows.fired.push({ card, name: made("b", "", head), share: made("span", "share-text", head), for_: made("span", "for", head), sentence: made("p", "sentence", card) });
+    }
+    rows.fired.forEach((row, k) => {
+      const rule = facts.fired[k];
+      row.card.hidden = !rule;
+      if (!rule) return;
+      const [number, level, sentence, action] = rule;
+      row.name.textContent = `Rule ${number}`;
+      row.share.textContent = percent(level);
+      row.for_.textContent = `for ${actions[action]}`;
+      row.for_.classList.toggle("agrees", action === facts.action);
+      row.sentence.textContent = sentence.replace(/^RULE \d+: /, "");
+      row.card.style.setProperty("--share", level);
+    });
+  }
+
+  // Warm colour speaks for the decision, cold against it; what is brighter counts more, in grey too.
+  function heat(levels) {
+    const side = Math.round(Math.sqrt(levels.length));
+    const layer = one("#heat");
+    if (layer.width !== side) layer.width = layer.height = side;
+    const image = new ImageData(side, side);
+    levels.forEach((level, k) => {
+      const strength = (level - 127.5) / 127.5;
+      const colour = strength > 0 ? [255, 176, 0] : [60, 120, 255];
+      image.data.set([...colour, Math.min(210, 260 * Math.abs(strength))], 4 * k);
+    });
+    layer.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  function setPaused(paused) {
+    state.paused = paused;
+    one("#pause").textContent = paused ? "Play" : "Pause";
+    if (!paused) one("#why").hidden = true;
+  }
+
+  function pause() {
+    setPaused(!state.paused);
+    tell(state.paused ? "pause" : "go");
+  }
+
+  function step() {
+    setPaused(true);
+    tell("step");
+  }
+
+  function goBack(back) {
+    const most = -Number(one("#back").min);
+    const wanted = Math.min(Math.max(back, 0), most);
+    setPaused(true);
+    state.back = wanted; // at once: the next key counts from here
+    one("#back").value = -wanted;
+    tell("show", wanted);
+  }
+
+  function whyNot(action) {
+    if (!state.facts) return;
+    if (!state.paused) pause();
+    tell("why-not", [state.back, action]);
+  }
+
+  function keys(event) {
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "checkbox";
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const button = event.target.tagName === "BUTTON" || event.target.tagName === "A";
+    if (event.key === " " && !button && event.target.type !== "checkbox") pause();
+    else if (event.key === ".") step();
+    else if (event.key === "ArrowLeft") goBack(state.back + 1);
+    else if (event.key === "ArrowRight") goBack(state.back - 1);
+    else if (event.key === "h") one("#with-heat").click();
+    else return;
+    event.preventDefault();
+  }
+
+  async function start() {
+    const query = new URLSearchParams(location.search);
+    one("#seed").value = query.get("seed") ?? 7;
+    one("#episode").value = query.get("episode") ?? 0;
+    try {
+      const { agents } = await ask("/api/agents");
+      const wanted = about() || agents[0];
+      fill(one("#agent"), agents, wanted);
+      if (about() && !agents.includes(wanted)) return cover(`There is no agent called ${wanted} here. Choose another above.`, true);
+    } catch (error) {
+      return cover(error.message, true);
+    }
+    connect();
+  }
+
+  one("#choice").addEventListener("submit", (event) => {
+    event.preventDefault();
+    connect();
+  });
+  one("#pause").addEventListener("click", pause);
+  one("#step").addEventListener("click", step);
+  one("#speed").addEventListener("change", () => tell("speed", Number(one("#speed").value)));
+  one("#with-heat").addEventListener("change", () => {
+    if (!one("#with-heat").checked) one("#heat").hidden = true;
+    tell("heat", one("#with-heat").checked);
+  });
+  one("#back").addEventListener("input", () => goBack(-Number(one("#back").value)));
+  document.addEventListener("keydown", keys);
+  document.addEventListener("visibilitychange", () => tell("rest", document.hidden));
+  start();
+  return { state };
+})();

@@ -1,0 +1,214 @@
+"""An agent watched while it plays: what it sees, values, decides, and the rules that fire, decision by decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..experiment.agent import greedy
+from ..experiment.decision import decision, feature_names, head_rules
+from ..experiment.game import Game
+from ..learn.experience import Observations
+from ..rules.explanations.explaining import Explainer
+from ..rules.explanations.explanation import Case
+from ..rules.explanations.wording import percent, premises_text
+from ..rules.text.plain import plain_sentences
+from .opening import OpenedRun
+
+Frame = NDArray[np.uint8]
+
+RULES_SHOWN = 6
+PREMISES_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class FiredRule:
+    """A rule that fired: its number from 1, its share of the decision, and what it is most for."""
+
+    number: int
+    share: float
+    sentence: str
+    action: int
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One decision: all that there is to see before the action is taken."""
+
+    episode: int
+    number: int
+    """of the decision, from 0"""
+    score: float
+    """of the episode so far"""
+    frame: Frame
+    """(H, W, 3)"""
+    observation: Observations
+    values: tuple[float, ...]
+    """of the actions"""
+    action: int
+    """the one that is taken"""
+    fired: tuple[FiredRule, ...]
+    """the strongest, first; empty for an agent without rules"""
+    fired_count: int
+    rules: int
+    """in all"""
+
+
+class Watching:
+    """A game that an agent plays greedily, decision by decision; `look`, `act`, and `begin` when it is over."""
+
+    def __init__(self, run: OpenedRun, *, seed: int = 0) -> None:
+        self.run, self.config, self.agent = run, run.config, run.agent
+        self.actions: tuple[str, ...] = self.config.task.actions
+        self.is_picture: bool = self.config.task.observation.is_picture
+        self._explainer, self._sentences = None, {}
+        if self.config.agent == "nfn":
+            self._explainer = Explainer(
+                self.agent.advantage,  # type: ignore[arg-type]
+                feature_names=feature_names(self.config, self.agent),
+                output_names=self.actions,
+                scaler=self.agent.encoder.scaling(),  # type: ignore[operator]
+            )
+            base = head_rules(self.config, self.agent)[-1]
+            self._sentences = dict(plain_sentences(base, premises=PREMISES_SHOWN))
+        self._game = Game(self.config.task, seed=seed, stream="evaluation", film=True)
+        self.frames_per_second = float(self._game.environment.metadata["render_fps"])
+        self._frame: Frame = np.zeros((1, 1, 3), np.uint8)
+
+    def __enter__(self) -> Watching:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._game.close()
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self._game.over
+
+    @property
+    def score(self) -> float:
+        """Of the episode so far."""
+        return self._game.total_reward
+
+    def begin(self, episode: int) -> None:
+        """Start the evaluation episode of that number."""
+        self._game.begin(episode)
+        self._keep(self._game.environment.render())
+
+    def look(self) -> Moment:
+        """The decision that is due."""
+        game, seen = self._game, self._game.observation.copy()
+        with torch.inference_mode():
+            values = self.agent(torch.from_numpy(seen[None]))[0].tolist()
+        fired: tuple[FiredRule, ...] = ()
+        count = 0
+        if self._explainer is not None:
+            case = self._case(seen)
+            count = len(case.fired)
+            over_mean = case.shares - case.shares.mean(axis=1, keepdims=True)
+            fired = tuple(
+                FiredRule(rule + 1, float(share), self._sentences[rule + 1], int(gains.argmax()))
+                for rule, share, gains in zip(
+                    case.fired[:RULES_SHOWN].tolist(), case.firing, over_mean, strict=False
+                )
+            )
+        action = int(greedy(self.agent, seen[None])[0])
+        return Moment(
+            game.episode,
+            game.steps,
+            game.total_reward,
+            self._frame,
+            seen,
+            tuple(values),
+            action,
+            fired,
+            count,
+            len(self._sentences),
+        )
+
+    def act(self, action: int) -> list[Frame]:
+        """Take an action; the frames of it, the last of which the next decision is made on."""
+        self._game.act(action)
+        return self._keep(self._game.environment.render())
+
+    def heat(self, observation: Observations) -> NDArray[np.float64] | None:
+        """(H, W), -1 to 1: where in a picture what speaks for (above 0) and against the decision lies; needs captum.
+
+        What speaks for the action or, where nothing does, for the strongest rule. None for agents that see no picture
+        or have no rules.
+        """
+        if not self.is_picture or self._explainer is None:
+            return None
+        for about in ("action", "rule"):
+            found = decision(self.config, self.agent, observation, about=about).heat
+            assert found is not None
+            greatest = float(np.abs(found).max())
+            if greatest > 0 and found.max() > 0:
+                return np.asarray(found / greatest, np.float64)
+        return np.zeros(observation.shape[:2])
+
+    def why_not(self, observation: Observations, action: int) -> str:
+        """Why an action was not taken: the nearest rule that is for it, and what holds that rule back."""
+        if not 0 <= action < len(self.actions):
+            raise InputError(f"action must be below {len(self.actions)}, got {action}")
+        name = self.actions[action]
+        if self._explainer is None:
+            return f"{self.config.agent} agents have no rules; {name} is only valued less."
+        taken = int(greedy(self.agent, observation[None])[0])
+        if taken == action:
+            return f"It did: {name} is what it takes."
+        case = self._case(observation)
+        return _why_not(case, action, taken, [v.name for v in case.rules.outputs])
+
+    def _case(self, observation: Observations) -> Case:
+        assert self._explainer is not None
+        if not self.is_picture:
+            return self._explainer(observation.astype(np.float64))[0]
+        with torch.inference_mode():
+            features = self.agent.encoder(torch.from_numpy(observation[None]))
+        return self._explainer(features)[0]
+
+    def _keep(self, frames: Any) -> list[Frame]:
+        kept = [np.asarray(frame, np.uint8) for frame in frames]
+        if kept:
+            self._frame = kept[-1]
+        return kept
+
+
+def _why_not(case: Case, action: int, taken: int, names: list[str]) -> str:
+    """In words, with the rule next in score among those that are for the action rather than for what was taken."""
+    consequents = case.rules.consequents
+    bias = getattr(consequents, "bias", None)
+    if bias is None:
+        return f"These rules conclude sets, not numbers: which of them is for {names[action]} cannot be told."
+    means = bias - bias.mean(axis=1, keepdims=True)
+    for_it = np.flatnonzero(means[:, action] > means[:, taken])
+    gap = case.output[taken] - case.output[action]
+    head = f"{names[taken]} is valued {gap:.3g} more than {names[action]}."
+    if not len(for_it):
+        return f"{head} No rule is for {names[action]} rather than {names[taken]}."
+    scores = case.explanation.scores[case.row]
+    nearest = int(for_it[scores[for_it].argmax()])
+    level = case.firing[case.fired == nearest]
+    state = f"fired {percent(level[0])}" if len(level) else "did not fire"
+    told = f"{head} Of the {len(for_it)} rules for {names[action]} rather than that, the nearest is rule {nearest + 1}"
+    text = (
+        f"{told}, which {state}: IF {premises_text(case, nearest, case.strongest)} THEN {names[action]} "
+        f"{means[nearest, action]:+.3g}."
+    )
+    if nearest == case.strongest:
+        return f"{text} It is the strongest; the others together outvote it."
+    held = case.margins(case.strongest, nearest)
+    most = int(held.argmax())
+    if held[most] > 0:
+        text += f" Held back most by {case.rules.inputs[most].name}, behind rule {case.strongest + 1}."
+    return text

@@ -1,0 +1,54 @@
+"""The page on which an agent is watched, driven by keyboard and mouse in a browser."""
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra 'studio'")
+pytest.importorskip("vizdoom", reason="needs the extra 'doom'")
+
+TEXT = "return document.querySelector(arguments[0]).textContent"
+NUMBER = "return Number(document.querySelector('#number').textContent)"
+
+
+def test_an_agent_is_watched_paused_stepped_looked_back_upon_and_asked_why_not(studio, browser, until):
+    browser.go(studio.base)  # the bare address leads to the agent in the box
+    until("return document.querySelector('#cover').hidden && Watch.state.drawn > 20")
+    assert browser("return location.pathname + location.search") == "/watch/DTC?seed=7"
+    assert browser("return document.querySelectorAll('#values .value-bar').length") == 8
+    fired = browser("return [...document.querySelectorAll('.fired-rule')].map((card) => card.innerText)")
+    assert len(fired) == 6
+    assert all("IF feature" in text for text in fired)
+
+    browser.press(" ")
+    until("return Watch.state.paused && document.querySelector('#pause').textContent === 'Play'")
+    until(
+        "const seen = Watch.state.drawn;"
+        "return new Promise((tell) => setTimeout(() => tell(Watch.state.drawn === seen), 400))"
+    )
+    before = browser(NUMBER)
+    browser.press(".")
+    until(f"{NUMBER} === arguments[0]", before + 1)
+    browser.press("\ue012", "\ue012")  # the arrow to the left, twice
+    until(f"{NUMBER} === arguments[0]", before - 1)
+    assert browser(TEXT, "#back-value") == "2 back"
+    browser.press("\ue014", "\ue014")
+    until("return document.querySelector('#back-value').textContent === 'now'")
+
+    browser("document.querySelector('.value-bar:not(.best)').click()")
+    why = until("const it = document.querySelector('#why'); return !it.hidden && it.textContent")
+    assert "is valued" in why
+    assert "rule" in why
+
+    browser.press("h")
+    until("return !document.querySelector('#heat').hidden")
+    assert browser("""const layer = document.querySelector('#heat');
+        const data = layer.getContext('2d').getImageData(0, 0, layer.width, layer.height).data;
+        return data.some((value, k) => k % 4 === 3 && value > 0)""")
+    assert browser.complaints() == []
+
+
+def test_an_agent_that_is_not_there_is_said_so_on_the_page(studio, browser, until):
+    browser.go(f"{studio.base}/watch/%3Cimg%20src=x%20onerror=document.title='hit'%3E")
+    said = until("const it = document.querySelector('#cover.problem'); return it && it.innerText")
+    assert "<img src=x" in said
+    assert browser("return document.title") == "Watch · neuroplastic studio"
+    assert browser("return document.querySelectorAll('main img').length") == 0
