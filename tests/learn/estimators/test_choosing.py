@@ -8,6 +8,7 @@ pytest.importorskip("sklearn")
 import neuroplastic as npl
 from neuroplastic.learn.estimators import base
 from neuroplastic.learn.estimators.choosing import folds, mean_curve
+from neuroplastic.learn.estimators.making import rules_of
 from neuroplastic.learn.estimators.rows import Rows
 from neuroplastic.learn.estimators.training import History
 
@@ -54,12 +55,25 @@ def test_without_early_stopping_all_updates_are_made():
     assert model.fit(x, noise).n_iter_ == 50
 
 
-def test_all_rows_are_trained_on_however_many_there_are(monkeypatch):
+def test_all_rows_are_trained_on_until_there_are_very_many(monkeypatch):
     seen = []
     monkeypatch.setattr(base, "train", lambda net, data, *rest, **more: seen.append(len(data)) or History())
     x = np.random.default_rng(0).normal(size=(1500, 2))
     npl.NeuroFuzzyClassifier(4, max_updates=20, random_state=0).fit(x, x[:, 0] > 0)
     assert seen == [1500]
+
+
+def test_of_very_many_rows_a_part_is_spared_to_say_when_to_stop(monkeypatch):
+    monkeypatch.setattr(base, "MANY_ROWS", 1000)
+    monkeypatch.setattr(base, "MOST_HELD_OUT", 50)
+    monkeypatch.setattr(base, "choose", lambda *given, **more: pytest.fail("no need to choose"))
+    parts = []
+    monkeypatch.setattr(
+        base, "train", lambda net, data, out, *rest, **more: parts.append((len(data), len(out))) or History()
+    )
+    x = np.random.default_rng(0).normal(size=(1500, 2))
+    npl.NeuroFuzzyClassifier(4, max_updates=20, random_state=0).fit(x, x[:, 0] > 0)
+    assert parts == [(1450, 50)]
 
 
 def test_rows_are_held_out_where_that_is_asked_for():
@@ -69,7 +83,21 @@ def test_rows_are_held_out_where_that_is_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("count", "updates"), [(50, 300), (400, 400), (1500, 600), (2500, 1000), (9000, 1500)]
+    ("count", "updates"),
+    [(50, 300), (400, 400), (1500, 600), (2500, 1000), (9000, 1500), (10**5, 15 * 391), (10**6, 24_000)],
 )
 def test_more_rows_are_trained_on_longer_within_limits(count, updates):
     assert npl.NeuroFuzzyClassifier()._plan(count).updates == updates
+
+
+def test_long_trainings_are_looked_at_as_often_as_short_ones():
+    short, long = (npl.NeuroFuzzyClassifier()._plan(count) for count in (9000, 10**6))
+    assert (short.check_every, long.check_every) == (20, 320)
+
+
+@pytest.mark.parametrize(
+    ("rules", "rows", "wanted"),
+    [("auto", 100, 30), ("auto", 10**5, 150), ("auto", 10**7, 200), (7, 10**7, 7)],
+)
+def test_more_rows_have_more_rules_unless_somebody_says_how_many(rules, rows, wanted):
+    assert rules_of(npl.NeuroFuzzyClassifier(rules), rows) == wanted

@@ -53,6 +53,12 @@ if TYPE_CHECKING:
 LEAST_ROWS_TO_CHOOSE = 60
 # Updates: as many as rows, from the fewest to many; of more rows so many passes, up to the most.
 FEWEST, MANY, PASSES, MOST = 300, 600, 100, 1500
+# Of very many rows the most would not even be so many passes: then it is these, up to the most of all.
+LEAST_PASSES, MOST_OF_ALL = 15, 24_000
+# So many looks at a training that is that long, none sooner than twenty updates after another.
+LOOKS = 75
+# Of so many rows a part can be spared that says when to stop, at most so large; of fewer, cross-validation says it.
+MANY_ROWS, MOST_HELD_OUT = 50_000, 20_000
 
 
 class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
@@ -78,7 +84,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def __init__(
         self,
-        rules: int = 30,
+        rules: int | str = "auto",
         *,
         terms: int | str = "auto",
         max_terms: int | None = None,
@@ -315,26 +321,32 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _split(self, rows: Rows, rng: np.random.RandomState) -> tuple[Rows, Rows | None]:
         """Rows to train on, and rows to hold out where that is asked for; classes are held out in proportion."""
-        if self.early_stopping == "auto" or not self.early_stopping or len(rows) < 2:
+        asked = len(rows) >= MANY_ROWS if self.early_stopping == "auto" else self.early_stopping
+        if not asked or len(rows) < 2:
             return rows, None
         order = in_proportion(rows, labels=self._labels, rng=rng)
-        every = max(2, round(1 / self.validation_fraction))
+        every = max(2, round(1 / self.validation_fraction), len(rows) // MOST_HELD_OUT)
         held_out = np.arange(len(rows)) % every == every - 1
         return rows.part(order[~held_out]), rows.part(order[held_out])
 
     def _chooses(self, rows: Rows) -> bool:
         """Whether cross-validation is to say how long to train."""
-        return self.early_stopping == "auto" and len(rows) >= LEAST_ROWS_TO_CHOOSE
+        return self.early_stopping == "auto" and LEAST_ROWS_TO_CHOOSE <= len(rows) < MANY_ROWS
 
     def _plan(self, rows: int) -> Plan:
         batch = min(int(self.batch_size), rows)
-        updates = max(min(max(rows, FEWEST), MANY), min(PASSES * math.ceil(rows / batch), MOST))
+        a_pass = math.ceil(rows / batch)
+        most = max(MOST, min(LEAST_PASSES * a_pass, MOST_OF_ALL))
+        updates = max(min(max(rows, FEWEST), MANY), min(PASSES * a_pass, most))
+        if self.max_updates is not None:
+            updates = int(self.max_updates)
         return Plan(
-            updates=int(self.max_updates) if self.max_updates is not None else updates,
+            updates=updates,
             batch_size=batch,
             learning_rate=self.learning_rate,
             ridge=self.ridge,
             shrinkage=self.shrinkage,
+            check_every=max(Plan.check_every, updates // LOOKS),
             patience=int(self.patience),
         )
 

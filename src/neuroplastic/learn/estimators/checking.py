@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def check_parameters(given: NeuroFuzzyEstimator) -> None:
     """Raise a ConfigError that names the first parameter that no fit can use."""
-    at_least("rules", _whole(given.rules), 1)
+    if given.rules != "auto":
+        at_least("rules", _whole(given.rules), 1)
     if given.terms != "auto":
         at_least("terms", _whole(given.terms), 1)
     if given.max_terms is not None:

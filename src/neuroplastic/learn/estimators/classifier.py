@@ -45,7 +45,7 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
 
     def __init__(
         self,
-        rules: int = 30,
+        rules: int | str = "auto",
         *,
         terms: int | str = "auto",
         max_terms: int | None = None,

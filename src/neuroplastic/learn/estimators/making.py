@@ -21,6 +21,8 @@ from .start import crisp_sets, first_terms, place_first_rules, place_first_sets,
 if TYPE_CHECKING:
     from .base import NeuroFuzzyEstimator
 
+# Rules where nobody asks for a number of them; of more rows than so many, more in proportion, up to the most.
+RULES, ROWS_OF_RULES, MOST_RULES = 30, 20_000, 200
 # Room per column for sets to be born.
 SPARE_TERMS = 3
 # A set is born for so many uncovered values (as a share of a batch, counted over batches), and so wide at least.
@@ -41,7 +43,7 @@ def first_network(
     other, and a category acts through the THEN parts. Columns of codes get one crisp set per category, frozen; beside
     one-hot columns, THEN parts know nothing of them.
     """
-    rules, outputs = int(estimator.rules), estimator._outputs()
+    rules, outputs = rules_of(estimator, len(seen)), estimator._outputs()
     unasked = encoder.are("hot")
     asked = int((~unasked).sum())
     terms = (
@@ -77,6 +79,13 @@ def first_network(
     return net
 
 
+def rules_of(estimator: NeuroFuzzyEstimator, rows: int) -> int:
+    """How many rules a fit of so many rows starts with."""
+    if estimator.rules != "auto":
+        return int(estimator.rules)
+    return min(max(RULES, RULES * rows // ROWS_OF_RULES), MOST_RULES)
+
+
 def births(estimator: NeuroFuzzyEstimator, rows: int) -> Neurogenesis | None:
     """Births of wide sets, for many rows: a narrow one at a few outliers silences its rules everywhere else."""
     if not estimator.growth:
@@ -87,7 +96,7 @@ def births(estimator: NeuroFuzzyEstimator, rows: int) -> Neurogenesis | None:
 
 def check_memory(estimator: NeuroFuzzyEstimator, columns: int, max_terms: int, rows: int) -> None:
     """Raise a ConfigError where a fit would take more memory than there is."""
-    rules, outputs = int(estimator.rules), estimator._outputs()
+    rules, outputs = rules_of(estimator, rows), estimator._outputs()
     learned = BYTES_OF_NUMBER * parameters_of(columns, outputs, rules, max_terms, Affine())
     fired = BYTES_OF_LEVEL * rules * min(int(estimator.batch_size), rows)
     need_memory(
