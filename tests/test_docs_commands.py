@@ -48,7 +48,9 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
 
-@pytest.mark.parametrize("page", ["tutorial", "how_to/gymnasium", "how_to/runs", "how_to/studies"])
+@pytest.mark.parametrize(
+    "page", ["tutorial", "how_to/gymnasium", "how_to/runs", "how_to/studies", "students"]
+)
 def test_the_commands_of_a_page_are_commands(page: str) -> None:
     for words in commands(DOCS / f"{page}.md"):
         options, rest = parser().parse_known_args(words)

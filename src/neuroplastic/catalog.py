@@ -38,6 +38,11 @@ KINDS: dict[str, dict[str, str | type]] = {
 }
 """By group and name. An address is `module:class` inside this package."""
 
+_ELSEWHERE: dict[str, dict[str, str]] = {
+    "learner": {"imitation": "learn.imitation.config:ImitationConfig"},
+}
+"""Kinds that a run may be of, but that `train` cannot begin: other commands make them. Not listed by `names`."""
+
 _OWN: list[str] = []
 
 
@@ -52,8 +57,9 @@ def names(group: str) -> tuple[str, ...]:
 
 def kind(group: str, name: object) -> type[Any]:
     """The class of that name; an unknown one is an UnknownKindError that suggests the nearest."""
+    known = _all(group)
     try:
-        found = KINDS[group][choose(group, name, KINDS[group])]
+        found = known[choose(group, name, known)]
     except ConfigError as error:
         raise UnknownKindError(str(error)) from None
     if isinstance(found, str):
@@ -66,7 +72,7 @@ def kind(group: str, name: object) -> type[Any]:
 def name_of(group: str, value: object) -> str:
     """The name of the kind that an object is of."""
     cls = type(value)
-    for name, entry in KINDS[group].items():
+    for name, entry in _all(group).items():
         here = entry if isinstance(entry, str) else f"{entry.__module__}:{entry.__qualname__}"
         if f"{cls.__module__}:{cls.__qualname__}".removeprefix(f"{__package__}.") == here.removeprefix(
             f"{__package__}."
@@ -76,6 +82,10 @@ def name_of(group: str, value: object) -> str:
         f"{cls.__qualname__} is no {group} that is known here; register it: "
         f"neuroplastic.catalog.register({group!r}, NAME, {cls.__qualname__})"
     )
+
+
+def _all(group: str) -> dict[str, str | type]:
+    return {**KINDS[group], **_ELSEWHERE.get(group, {})}
 
 
 def register(group: str, name: str, cls: type[Any]) -> None:

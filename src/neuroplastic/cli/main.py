@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .. import __version__, catalog
 from ..errors import NeuroplasticError
-from . import game, report, rules, simplify, studio, study, table
+from . import game, report, rules, simplify, studio, study, table, teach
 from .arguments import Arguments
 
 # Packages of an extra that some command imports only as it runs.
@@ -39,7 +39,7 @@ def parser() -> Arguments:
     )
     root.add_argument("--version", action="version", version=f"neuroplastic {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (table, rules, simplify, game, study, report, studio):
+    for module in (table, rules, simplify, game, teach, study, report, studio):
         module.add_to(commands)
     return root
 

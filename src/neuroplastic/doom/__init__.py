@@ -18,7 +18,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .pictures import PICTURES, Picture
+from .pictures import OBSERVE, PICTURES, Observe, Picture
 from .registration import register as _register
 from .scenarios import SCENARIOS, Scenario, Score, UnknownScenario, scenario
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .task import DoomTask
 
 __all__ = [
+    "OBSERVE",
     "PICTURES",
     "SCENARIOS",
     "DoomEnv",
@@ -38,6 +39,7 @@ __all__ = [
     "EngineError",
     "EpisodeResult",
     "Games",
+    "Observe",
     "Picture",
     "Policy",
     "PolicyError",

@@ -21,6 +21,7 @@ from .lifeline import Lifeline, lifeline
 from .packages import missing
 from .pictures import PICTURES, SIDE, TICS_PER_SECOND, Picture
 from .scenarios import Scenario
+from .sight import VARIABLES, Sight, read_sight
 
 try:
     import cv2
@@ -71,14 +72,20 @@ class Engine:
     ViZDoom lets go of Python's lock while the engine works. An engine belongs to the process that made it.
     """
 
-    def __init__(self, scenario: Scenario, picture: Picture = "paper") -> None:
+    def __init__(
+        self, scenario: Scenario, picture: Picture = "paper", *, sights: bool = False, depth: bool = False
+    ) -> None:
         choose("picture", picture, PICTURES)
         self.scenario = scenario
         self.picture = picture
         self._owner = os.getpid()
         program = _engine_program()
         self._game = _configured(scenario, picture)
+        self._sights = sights
+        if sights:
+            _let_see(self._game, depth=depth)
         self._frame: Frame | None = None
+        self._sight: Sight | None = None
         self._finished = True
         line = lifeline(program)
         try:
@@ -116,13 +123,18 @@ class Engine:
         """The latest full-size frame (height, width, 3), RGB; at the end of an episode, the last that was drawn."""
         return self._frame
 
+    @property
+    def sight(self) -> Sight | None:
+        """What a player sees in the latest frame; None before the first, or if the engine was not made for it."""
+        return self._sight
+
     def begin(self, seed: int) -> None:
         """Begin an episode, which depends on `seed` and the actions alone, not on what was played before."""
         self._check()
         try:
             self._game.set_seed(seed)
             self._game.new_episode()
-            self._frame = self._game.get_state().screen_buffer
+            self._see(self._game.get_state())
         except _ENGINE_FAILURES as error:
             self._fail(error)
         self._finished = False
@@ -138,7 +150,7 @@ class Engine:
         if state is None:
             self._finished = True
         else:
-            self._frame = state.screen_buffer
+            self._see(state)
         return float(reward)
 
     def read(self, picture: Frame) -> None:
@@ -155,6 +167,11 @@ class Engine:
         """End the engine. Closing twice does nothing."""
         self._finished = True
         self._stop()
+
+    def _see(self, state: Any) -> None:
+        self._frame = state.screen_buffer
+        if self._sights:
+            self._sight = read_sight(state, width=state.screen_buffer.shape[1])
 
     def _check(self) -> None:
         if self.closed:
@@ -224,6 +241,13 @@ def _configured(scenario: Scenario, picture: Picture) -> Any:
     game.set_console_enabled(False)
     game.set_sound_enabled(False)
     return game
+
+
+def _let_see(game: Any, *, depth: bool) -> None:
+    """Have the engine tell what is drawn where. What is not drawn stays untold: `state.objects` is left off."""
+    game.set_labels_buffer_enabled(True)
+    game.set_depth_buffer_enabled(depth)
+    game.set_available_game_variables([getattr(vizdoom.GameVariable, name) for name in VARIABLES])
 
 
 def _start(game: Any, line: Lifeline | None) -> str:

@@ -10,8 +10,9 @@ from ..errors import ConfigError, NeuroplasticError, at_least, choose
 from ..learn.seeding import Stream, episode_seed
 from .engine import Engine, EngineClosedError, Frame
 from .film import Film
+from .objects import NEEDS_DEPTH, Look, attributes_of, observation_of
 from .packages import missing
-from .pictures import SIDE, TICS_PER_SECOND, Picture
+from .pictures import OBSERVE, SIDE, TICS_PER_SECOND, Observe, Picture
 from .scenarios import Scenario, scenario
 
 try:
@@ -33,10 +34,12 @@ class ResetNeededError(NeuroplasticError, RuntimeError):
     """`step` was called where no episode is under way."""
 
 
-class DoomEnv(gymnasium.Env[Frame, np.int64]):
+class DoomEnv(gymnasium.Env[Any, np.int64]):
     """One game of one scenario.
 
-    Observation: the picture, (84, 84, 3), uint8, RGB, rows first. A new array every time: it may be kept.
+    Observation: the picture, (84, 84, 3), uint8, RGB, rows first. A new array every time: it may be kept. With
+    `observe="objects"`, a vector of float32 instead, of named attributes of what a player sees, see `attribute_names`
+    and `doom.objects`; with "both", a dictionary of the two, "picture" and "objects". Rewards do not depend on it.
 
     Action: a number below 2^n for n buttons; bit i holds button i of `scenario.buttons` down for `frame_skip` tics.
     So 0 presses nothing, and contradictory presses are possible, as in the paper. See `action_meanings`.
@@ -76,7 +79,9 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         seed: int = 0,
         stream: Stream = "training",
         render_mode: str | None = None,
+        observe: Observe = "pictures",
     ) -> None:
+        self.observe = choose("observe", observe, OBSERVE)
         if render_mode is not None:
             choose("render_mode", render_mode, _RENDER_MODES)
         self.frame_skip = at_least("frame_skip", frame_skip, 1)
@@ -86,12 +91,15 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         self.episode = -1
         self.render_mode = render_mode
         self.metadata = _metadata(render_mode, frame_skip)
-        self.observation_space = gymnasium.spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
+        self.observation_space = _space(self.scenario, observe)
         # Gymnasium's `Discrete` is a space of np.int64 in its type, and takes any integer.
         self.action_space = gymnasium.spaces.Discrete(self.scenario.action_count)
         self._presses = button_presses(self.scenario)
         episode_seed(seed, 0, stream=stream)  # what is bad is better refused before the engine starts
-        self._engine = Engine(self.scenario, picture)
+        sights = observe != "pictures"
+        depth = sights and self.scenario.key in NEEDS_DEPTH
+        self._engine = Engine(self.scenario, picture, sights=sights, depth=depth)
+        self._look: Look | None = None
         self._film = Film(self.scenario) if render_mode == _FILM else None
 
     def action_meanings(self) -> list[str]:
@@ -99,9 +107,19 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         actions = range(self.scenario.action_count)
         return ["+".join(self.scenario.pressed(action)) or "NOTHING" for action in actions]
 
+    def attribute_names(self) -> list[str]:
+        """What the entries of the vector are called."""
+        return list(observation_of(self.scenario.key).names)
+
+    def picture(self) -> Frame:
+        """The picture (84, 84, 3) of now, whatever is observed."""
+        picture = np.empty((SIDE, SIDE, 3), np.uint8)
+        self._engine.read(picture)
+        return picture
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Frame, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin the next episode; with `seed`, episode 0 of that run seed; with `options["episode"]`, that episode."""
         super().reset(seed=seed)
         for option in options or {}:
@@ -115,9 +133,10 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         self._engine.begin(number)
         if self._film is not None:
             self._film.begin(number)
-        return self._picture(), self._info()
+        self._look = None
+        return self._observed(pressed=False), self._info()
 
-    def step(self, action: SupportsInt) -> tuple[Frame, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsInt) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Hold the buttons of `action` down for `frame_skip` tics."""
         if self._engine.finished and not self._engine.closed:
             state = "no episode was begun" if self.episode < 0 else f"episode {self.episode} is over"
@@ -130,7 +149,8 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
             self._film.act(self._presses[number], self.frame_skip)
         truncated = self._engine.finished and self._engine.timed_out
         terminated = self._engine.finished and not truncated
-        return self._picture(), reward, terminated, truncated, self._info()
+        pressed = "ATTACK" in self.scenario.pressed(number)
+        return self._observed(pressed=pressed), reward, terminated, truncated, self._info()
 
     def render(self) -> Frame | list[Frame] | None:  # type: ignore[override]
         """The latest frame drawn, or, where the environment was made to film, all since the last call or reset."""
@@ -150,10 +170,16 @@ class DoomEnv(gymnasium.Env[Frame, np.int64]):
         if self._film is not None:
             self._film.close()
 
-    def _picture(self) -> Frame:
-        picture = np.empty((SIDE, SIDE, 3), np.uint8)
-        self._engine.read(picture)
-        return picture
+    def _observed(self, *, pressed: bool) -> Any:
+        if self.observe == "pictures":
+            return self.picture()
+        sight = self._engine.sight
+        assert sight is not None
+        if not self._engine.finished or self._look is None:  # after the end, as after the frame before
+            before = None if self._look is None else self._look.now
+            self._look = Look(sight, before, pressed, self.frame_skip)
+        objects = attributes_of(self.scenario.key, self._look)
+        return objects if self.observe == "objects" else {"picture": self.picture(), "objects": objects}
 
     def _info(self) -> dict[str, Any]:
         info = {"episode_number": self.episode, "episode_return": self._engine.episode_return}
@@ -170,11 +196,27 @@ def make(
     seed: int = 0,
     stream: Stream = "training",
     render_mode: str | None = None,
+    observe: Observe = "pictures",
 ) -> DoomEnv:
     """The environment of one scenario, by its key ("BP") or ViZDoom's name ("basic"). See `DoomEnv`."""
     return DoomEnv(
-        key, picture=picture, frame_skip=frame_skip, seed=seed, stream=stream, render_mode=render_mode
+        key,
+        picture=picture,
+        frame_skip=frame_skip,
+        seed=seed,
+        stream=stream,
+        render_mode=render_mode,
+        observe=observe,
     )
+
+
+def _space(scenario: Scenario, observe: Observe) -> Any:
+    picture = gymnasium.spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
+    if observe == "pictures":
+        return picture
+    seen = observation_of(scenario.key)
+    objects = gymnasium.spaces.Box(np.array(seen.low, np.float32), np.array(seen.high, np.float32))
+    return objects if observe == "objects" else gymnasium.spaces.Dict(picture=picture, objects=objects)
 
 
 def button_presses(scenario: Scenario) -> list[list[float]]:

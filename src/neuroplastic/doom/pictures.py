@@ -12,3 +12,7 @@ SIDE = 84
 """Height and width of the picture that an agent sees."""
 TICS_PER_SECOND = 35
 """The game's clock."""
+
+Observe = Literal["pictures", "objects", "both"]
+"""What an environment shows: the picture, a vector of named attributes (`doom.objects`), or a dictionary of both."""
+OBSERVE: tuple[Observe, ...] = get_args(Observe)

@@ -66,6 +66,22 @@ class Scenario:
         return tuple(button for i, button in enumerate(self.buttons) if action >> i & 1)
 
     @property
+    def plain_actions(self) -> tuple[int, ...]:
+        """For each action the one with the fewest buttons that does the same: walking left and right is standing still.
+
+        Turning left and right is not the same as not turning: whoever has held a turn before turns faster at once.
+        """
+        pairs = [
+            1 << i | 1 << self.buttons.index(_mirrored_name(button))
+            for i, button in enumerate(self.buttons)
+            if button == "MOVE_LEFT"
+        ]
+        plain = list(range(self.action_count))
+        for pair in pairs:
+            plain = [action & ~pair if action & pair == pair else action for action in plain]
+        return tuple(plain)
+
+    @property
     def mirrored_actions(self) -> tuple[int, ...]:
         """What each action becomes in a mirror: LEFT and RIGHT are swapped."""
         twins = [self.buttons.index(_mirrored_name(button)) for button in self.buttons]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import at_least, choose
 from ..experiment.protocols import Environment, Score
 from ..learn.seeding import Stream
 from ..network.observation import Observation
+from .objects import observation_of
 from .pictures import PICTURES, SIDE, Picture
 from .scenarios import SCENARIOS, UnknownScenario
 from .scenarios import scenario as scenario_of
@@ -33,11 +34,15 @@ class DoomTask:
         default="paper", metadata={"help": "rendering: 'paper' (640x480) or 'fast' (160x120)"}
     )
     frame_skip: int = field(default=4, metadata={"help": "tics that an action is held"})
+    observe: Literal["pictures", "objects"] = field(
+        default="pictures", metadata={"help": "what is seen: 'pictures', or named attributes of 'objects'"}
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", scenario_of(self.scenario).key)
         choose("picture", self.picture, PICTURES)
         at_least("frame_skip", self.frame_skip, 1)
+        choose("observe", self.observe, ("pictures", "objects"))
 
     @property
     def key(self) -> str:
@@ -51,7 +56,9 @@ class DoomTask:
 
     @property
     def observation(self) -> Observation:
-        """A picture of 84 x 84 pixels, whatever size the engine draws."""
+        """A picture of 84 x 84 pixels, whatever size the engine draws, or the scenario's named attributes."""
+        if self.observe == "objects":
+            return observation_of(self.scenario)
         return Observation((SIDE, SIDE, 3))
 
     @property
@@ -62,9 +69,14 @@ class DoomTask:
         return tuple(" + ".join(buttons).lower().replace("_", " ") or "nothing" for buttons in pressed)
 
     @property
-    def mirrored_actions(self) -> tuple[int, ...]:
-        """What each action becomes in a mirror: left and right are swapped."""
-        return SCENARIOS[self.scenario].mirrored_actions
+    def plain_actions(self) -> tuple[int, ...]:
+        """For each action the one with the fewest buttons that does the same."""
+        return SCENARIOS[self.scenario].plain_actions
+
+    @property
+    def mirrored_actions(self) -> tuple[int, ...] | None:
+        """What each action becomes in a mirror: left and right are swapped. Only pictures are mirrored."""
+        return None if self.observe == "objects" else SCENARIOS[self.scenario].mirrored_actions
 
     @property
     def scores(self) -> Mapping[str, Score]:
@@ -98,6 +110,7 @@ class DoomTask:
             seed=seed,
             stream=stream,
             render_mode="rgb_array_list" if film else None,
+            observe=self.observe,
         )
 
 

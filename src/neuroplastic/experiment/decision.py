@@ -6,15 +6,22 @@ import importlib.util
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from ..learn.imitation.config import ImitationConfig
 from ..network.dueling import DuelingNetwork
+from ..network.scales import Scale
 from ..rules.explanations.explaining import Explainer
 from ..rules.explanations.explanation import Explanation
 from ..rules.explanations.regions import PictureExplanation, explain_picture
 from ..rules.explanations.wording import alternative_line, percent, premises_text, rules_behind
+from ..rules.leading import leaders_of
+from ..rules.networks import levels_of
 from ..rules.reading import rule_bases
 from ..rules.rule_base import RuleBase
+from ..rules.scale_names import named_by_scales
+from ..rules.text.plain import plain_sentences
 from .agent import greedy
 from .configuration import RunConfig
 
@@ -80,25 +87,54 @@ def feature_names(config: RunConfig, network: DuelingNetwork) -> list[str]:
     return names
 
 
+def scales_of(config: RunConfig) -> tuple[Scale, ...]:
+    """How the values of the task's attributes are said; a student's are said in numbers where nothing else is known."""
+    seen = config.task.observation
+    plain = isinstance(config.learner, ImitationConfig) and not seen.is_picture
+    return seen.scales or ((Scale(),) * seen.shape[0] if plain else ())
+
+
 def head_rules(config: RunConfig, network: DuelingNetwork, head: str = "advantage") -> tuple[RuleBase, ...]:
     """The rule bases of a head, 'advantage' or 'value', level by level, in the task's own units where it has some."""
     outputs = ["value"] if head == "value" else config.task.actions
-    return rule_bases(
+    first, *above = rule_bases(
         getattr(network, head),
         feature_names=feature_names(config, network),
         output_names=outputs,
         scaler=network.encoder.scaling(),  # type: ignore[operator]
         classes=head != "value",
     )
+    scales = scales_of(config)
+    return (named_by_scales(first, scales) if scales else first, *above)
+
+
+def sentences(config: RunConfig, network: DuelingNetwork, observations: NDArray[Any]) -> list[str]:
+    """The advantage head's rules, those that lead most often in these states (N, D) first, each with its share.
+
+    A rule that never leads is left out.
+    """
+    rules, level = head_rules(config, network)[0], levels_of(network.advantage)[0]  # type: ignore[arg-type]
+    with torch.inference_mode():
+        features = network.encoder(torch.from_numpy(np.asarray(observations, np.float32)))
+    leaders = leaders_of(level, features)
+    shares = np.bincount(leaders, minlength=len(rules)) / len(leaders)
+    told = dict(plain_sentences(rules, premises=None, outputs=None))
+    led = [rule for rule in np.argsort(-shares, kind="stable").tolist() if shares[rule] > 0]
+    return [f"{told[rule + 1].partition(': ')[2]} ({percent(shares[rule])} of decisions)" for rule in led]
 
 
 def attribute_decision(config: RunConfig, network: DuelingNetwork, observation: NDArray[Any]) -> Explanation:
     """Why the agent decides as it does on a vector of attributes (D,): the rules of the advantage head."""
+    rules = head_rules(config, network)[0]
+    own = {
+        variable.name: [term.name for term in variable.terms] for variable in rules.inputs if variable.terms
+    }
     explainer = Explainer(
         network.advantage,  # type: ignore[arg-type]
         feature_names=feature_names(config, network),
         output_names=config.task.actions,
         scaler=network.encoder.scaling(),  # type: ignore[operator]
+        terms=own if scales_of(config) else None,
     )
     return explainer(observation.astype(np.float64))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -20,7 +20,11 @@ WIDENED = 1.5
 
 @dataclass(frozen=True)
 class AttributeEncoderConfig:
-    """No options: an attribute's range is the task's, or where that is unbounded, what random play shows."""
+    """An attribute's range is the task's, or where that is unbounded, what random play shows."""
+
+    clip: bool = field(
+        default=False, metadata={"help": "whether values beyond an attribute's range count as at its end"}
+    )
 
     def build(self, observation: Observation) -> AttributeEncoder:
         """The encoder for these attributes."""
@@ -29,20 +33,21 @@ class AttributeEncoderConfig:
                 f"the encoder 'attributes' takes vectors, this task shows pictures {observation.shape}; "
                 "use --encoder pictures"
             )
-        return AttributeEncoder(observation)
+        return AttributeEncoder(observation, clip=self.clip)
 
 
 class AttributeEncoder(nn.Module):
     """Attributes (B, D) in their own units to features (B, D): `2 (x - low) / (high - low) - 1`.
 
-    `settle` sets the range of attributes that have no bounds; what lies outside of a range is not cut off.
+    `settle` sets the range of attributes that have no bounds; with `clip`, what lies outside is cut off.
     """
 
     low: Tensor
     high: Tensor
 
-    def __init__(self, observation: Observation) -> None:
+    def __init__(self, observation: Observation, *, clip: bool = False) -> None:
         super().__init__()
+        self.clip = clip
         self.out_features = observation.shape[0]
         for name, given, far in (("low", observation.low, -1.0), ("high", observation.high, 1.0)):
             values = torch.tensor(given or (far * torch.inf,) * self.out_features, dtype=torch.float32)
@@ -78,4 +83,5 @@ class AttributeEncoder(nn.Module):
         """Features (B, D) of attributes (B, D)."""
         if x.ndim != 2 or x.shape[1] != self.out_features:
             raise InputError(f"observations must have shape (B, {self.out_features}), got {tuple(x.shape)}")
-        return 2 * (x - self.low) / (self.high - self.low) - 1
+        features = 2 * (x - self.low) / (self.high - self.low) - 1
+        return features.clamp(-1, 1) if self.clip else features

@@ -66,10 +66,23 @@ class Draft:
                 consequent=Constant("zeros"),
                 neurogenesis=None,
             )
-        draft._write(net)
+        draft.write_into(net)
         return net
 
-    def _write(self, net: NeuroFuzzyNetwork) -> None:
+    @classmethod
+    def of(cls, net: NeuroFuzzyNetwork) -> Draft:
+        """What a network is that some draft was made into, its sets those of before or learned."""
+        columns = net.in_features
+        empty = cls(
+            np.zeros((columns, 1)),
+            np.ones((columns, 1)),
+            np.zeros(columns, dtype=bool),
+            np.full((net.rules, columns), ANY, dtype=np.int64),
+            np.zeros((net.rules, net.out_features)),
+        )
+        return empty.learned(net)
+
+    def write_into(self, net: NeuroFuzzyNetwork) -> None:
         """Put sets, choices and conclusions into a network; its last set is "any"."""
         columns, terms = self.centers.shape
         asked = np.zeros((columns, terms + 1), dtype=bool)

@@ -1,0 +1,169 @@
+"""A readable student of any teacher: fitted, judged, and kept as a run whose play can be told in sentences."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from ..experiment.agent import build_agent, diagnosis_of, greedy
+from ..experiment.configuration import RunConfig, TrialProtocol
+from ..experiment.decision import sentences
+from ..experiment.demonstrating import demonstrate
+from ..experiment.game import Game
+from ..experiment.play import Games
+from ..experiment.protocols import Task
+from ..experiment.run_folder import EpochMetrics, RunFolder
+from ..experiment.teachers import Teacher, asked
+from ..experiment.trial import EVALUATION_SEED, KEPT_FIGURES
+from ..learn.imitation.config import ImitationConfig
+from ..learn.imitation.demonstrations import Demonstrations
+from ..learn.imitation.rounds import Round, best, imitate
+from ..learn.imitation.student import Student
+from ..network.dueling import DuelingNetwork
+from ..network.encoders.attributes import AttributeEncoderConfig
+from ..rules.diagnosis import Diagnosis
+
+PRESET = "student"
+# Episodes by which the best of the rounds is chosen, none of which are those of evaluation; and states of a report.
+JUDGED_BY, JUDGING_SEED, REPORTED = 10, 7_000_001, 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Imitated:
+    """A student in a run folder, and what is to be said of it."""
+
+    folder: Path
+    config: RunConfig
+    agent: DuelingNetwork
+    rounds: Sequence[Round]
+    agreement: float
+    """share of the states of the student's own play in which it does what the teacher would do"""
+    returns: tuple[float, ...]
+    teacher_returns: tuple[float, ...]
+    diagnosis: Diagnosis
+    sentences: tuple[str, ...]
+
+    @property
+    def score(self) -> float:
+        """The student's mean return."""
+        return statistics.fmean(self.returns)
+
+    @property
+    def teacher_score(self) -> float:
+        """The teacher's mean return on the same episodes."""
+        return statistics.fmean(self.teacher_returns)
+
+
+def imitate_teacher(
+    task: Task,
+    teacher: Teacher,
+    config: ImitationConfig,
+    *,
+    episodes: int = 25,
+    seed: int = 0,
+    runs: str = "runs",
+    on_round: Callable[[Round], None] = lambda _: None,
+) -> Imitated:
+    """Fit a student of a teacher on a task of named attributes, and evaluate both on the same episodes."""
+    protocol = TrialProtocol(epochs=config.rounds, steps_per_epoch=config.states, episodes=episodes)
+
+    def run_of(student: Student) -> tuple[RunConfig, DuelingNetwork]:
+        made = RunConfig(
+            task,
+            PRESET,
+            replace(config, teacher=teacher.name),
+            AttributeEncoderConfig(clip=True),
+            student.head,
+            protocol,
+            seed,
+        )
+        agent = build_agent(made)
+        student.write_into(agent)
+        return made, agent.eval()
+
+    def collect(student: Student | None, number: int) -> Demonstrations:
+        player = None if student is None else partial(greedy, run_of(student)[1])
+        first = number * config.states  # no episode twice
+        played = demonstrate(task, teacher, player, states=config.states, seed=seed, first_episode=first)
+        return played.shown
+
+    with Games(task, games=1, threads=False) as games:
+
+        def judge(student: Student) -> float:
+            policy = partial(greedy, run_of(student)[1])
+            results = games.play(policy, JUDGED_BY, seed=JUDGING_SEED + seed)
+            return statistics.fmean(result.return_ for result in results)
+
+        rounds = imitate(config, collect, judge, actions=len(task.actions), seed=seed, on_round=on_round)
+        chosen = best(rounds)
+        made, agent = run_of(chosen.student)
+        results = games.play(partial(greedy, agent), episodes, seed=EVALUATION_SEED)
+    returns = tuple(result.return_ for result in results)
+    played = demonstrate(
+        task,
+        teacher,
+        partial(greedy, agent),
+        states=REPORTED,
+        seed=EVALUATION_SEED,
+        stream="evaluation",
+    )
+    diagnosis = diagnosis_of(agent, played.shown.attributes)
+    assert diagnosis is not None
+    folder = RunFolder.create(runs, made)
+    _write(folder, agent, rounds, returns, played.agreement, diagnosis)
+    return Imitated(
+        folder.path,
+        made,
+        agent,
+        rounds,
+        played.agreement,
+        returns,
+        teacher_returns(task, teacher, episodes),
+        diagnosis,
+        tuple(sentences(made, agent, played.shown.attributes)),
+    )
+
+
+def teacher_returns(task: Task, teacher: Teacher, episodes: int) -> tuple[float, ...]:
+    """What the teacher itself scores on the evaluation episodes."""
+    found = []
+    with Game(task, seed=EVALUATION_SEED, stream="evaluation") as game:
+        for episode in range(episodes):
+            game.begin(episode)
+            while not game.over:
+                game.act(int(asked(teacher, teacher.look(game)[None], task)[0][0]))
+            found.append(game.total_reward)
+    return tuple(found)
+
+
+def _write(
+    folder: RunFolder,
+    agent: DuelingNetwork,
+    rounds: Sequence[Round],
+    returns: Sequence[float],
+    agreement: float,
+    diagnosis: Diagnosis,
+) -> None:
+    """One row: what is kept is one student, whatever rounds there were before."""
+    figures = {name: float(getattr(diagnosis, name)) for name in KEPT_FIGURES}
+    row = EpochMetrics(
+        epoch=1,
+        steps=max(made.states for made in rounds),
+        mean=statistics.fmean(returns),
+        sd=statistics.stdev(returns) if len(returns) > 1 else 0.0,
+        least=min(returns),
+        most=max(returns),
+        training_episodes=0,
+        loss=1 - agreement,
+        sets=0,
+        born=0,
+        rules_firing=diagnosis.rules_per_decision,
+        figures={"agreement": agreement, **figures},
+    )
+    folder.write_returns(1, list(returns))
+    folder.write_best(agent)
+    folder.write_births(agent)
+    folder.write_metrics([row])

@@ -1,0 +1,93 @@
+"""Students of a teacher whose rules are known."""
+
+import numpy as np
+import pytest
+import torch
+
+from neuroplastic.errors import ConfigError, InputError
+from neuroplastic.experiment.agent import greedy
+from neuroplastic.learn.imitation import Demonstrations, ImitationConfig, fit_student, imitate
+from neuroplastic.learn.imitation import rounds as rounds_of_teaching
+from neuroplastic.learn.imitation.demonstrations import costs_of
+from neuroplastic.learn.imitation.rounds import best
+from neuroplastic.learn.imitation.student import Student
+from neuroplastic.network.dueling import DuelingNetwork
+from neuroplastic.network.encoders.attributes import AttributeEncoderConfig
+from neuroplastic.network.observation import Observation
+
+SEEN = Observation((3,), ("a", "b", "never varies"), (-1.0, -1.0, 0.0), (1.0, 1.0, 9.0))
+ACTIONS = 4
+
+
+def teacher(states: np.ndarray) -> np.ndarray:
+    """Action 0 where a is low; else 2 or 3 by b. Action 1 is never taken."""
+    return np.where(states[:, 0] < -0.2, 0, np.where(states[:, 1] < 0.3, 2, 3))
+
+
+def demonstrations(count: int = 600, seed: int = 0) -> Demonstrations:
+    states = np.random.default_rng(seed).uniform(-1, 1, (count, 3)).astype(np.float32)
+    states[:, 2] = 5.0
+    return Demonstrations(states, teacher(states), np.ones(count))
+
+
+def agent_of(student: Student) -> DuelingNetwork:
+    encoder = AttributeEncoderConfig(clip=True).build(SEEN)
+    agent = DuelingNetwork(encoder, student.head.build_value(3), student.head.build(3, ACTIONS))
+    student.write_into(agent)
+    return agent.eval()
+
+
+def test_few_short_rules_do_what_the_teacher_does_also_far_outside_of_what_was_shown() -> None:
+    config = ImitationConfig(max_rules=4, max_premises=2)
+    student = fit_student(demonstrations(), config, actions=ACTIONS, seed=0)
+    agent, new = agent_of(student), demonstrations(seed=1)
+    assert (greedy(agent, new.attributes) == new.actions).mean() > 0.95
+    far = np.array([[-50, 0, 5], [50, -50, 5], [50, 50, -5]], np.float32)
+    np.testing.assert_array_equal(greedy(agent, far), teacher(far))
+    asked = student.draft.premises != -1
+    assert len(asked) <= 4
+    assert asked.sum(axis=1).max() <= 2
+    assert not asked[:, 2].any()
+    assert not agent.value(torch.zeros(1, 3)).any()
+
+
+def test_states_count_by_what_a_wrong_action_costs() -> None:
+    values = np.array([[3.0, 1.0], [2.0, 2.0], [0.0, 4.0]])
+    np.testing.assert_array_equal(costs_of(values), [2.0, 0.0, 4.0])
+    shown = Demonstrations(np.zeros((3, 1), np.float32), values.argmax(axis=1), costs_of(values))
+    weights = shown.weights(costs=True)
+    assert weights.mean() == pytest.approx(1)
+    assert weights[2] > weights[0] > weights[1] > 0
+    np.testing.assert_array_equal(shown.weights(costs=False), np.ones(3))
+
+
+def test_the_student_plays_after_the_first_round_and_the_best_round_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nobody = Student(None, np.zeros(3), np.ones(3))  # type: ignore[arg-type]
+    monkeypatch.setattr(rounds_of_teaching, "fit_student", lambda *_, **__: nobody)
+    players: list[bool] = []
+    scores = iter([3.0, 5.0, 5.0, 1.0])
+
+    def collect(student: Student | None, number: int) -> Demonstrations:
+        players.append(student is None)
+        return demonstrations(200, seed=number)
+
+    config = ImitationConfig(max_rules=4, max_premises=2, rounds=4)
+    rounds = imitate(config, collect, lambda _: next(scores), actions=ACTIONS, seed=0)
+    assert players == [True, False, False, False]
+    assert [made.states for made in rounds] == [200, 400, 600, 800]
+    assert best(rounds).number == 2
+
+
+def test_what_cannot_be_learned_from_is_refused() -> None:
+    shown = demonstrations(50)
+    alike = Demonstrations(shown.attributes, np.zeros(50, np.int64), shown.costs)
+    with pytest.raises(InputError, match="one action in all 50 states"):
+        fit_student(alike, ImitationConfig(), actions=ACTIONS, seed=0)
+    with pytest.raises(InputError, match="as many actions and costs as states"):
+        Demonstrations(shown.attributes, shown.actions[:-1], shown.costs)
+    with pytest.raises(ConfigError, match="max_rules must be a whole number of at least 2"):
+        ImitationConfig(max_rules=1)
+    with pytest.raises(ConfigError, match="by `neuroplastic imitate`"):
+        ImitationConfig().build(torch.nn.Linear(1, 1), None)  # type: ignore[arg-type]
