@@ -166,6 +166,20 @@ def add_import(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_threads(command: argparse.ArgumentParser, *, default: str = "1") -> None:
+    """Let a command be told with how many threads it computes; `main` sees to it."""
+    command.add_argument(
+        "--threads",
+        dest="computing_threads",
+        type=whole(0),
+        default=0 if default != "1" else 1,
+        help=f"threads that compute (default: {default})",
+    )
+
+
+FASTER = "one, or one for each core, whichever is faster now"
+
+
 def need_file(path: str) -> None:
     """Raise an InputError unless there is a file to read: before anything heavy is imported."""
     if not Path(path).is_file():

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..errors import MissingPackageError
-from .arguments import add_import, installed, late, positive, whole
+from .arguments import FASTER, add_import, add_threads, installed, late, positive, whole
 
 PACKAGES = ("gymnasium",)
 
@@ -32,6 +32,8 @@ def add_to(commands: Any) -> None:
             "--which", choices=("best", "last"), default="best", help="epoch (default: best)"
         )
         command.add_argument("--seed", type=whole(), help="of the episodes (default: 0, as in training)")
+    add_threads(evaluate, default=FASTER)
+    add_threads(record)
     evaluate.add_argument("--episodes", type=whole(1), default=25, help="how many (default: 25)")
     evaluate.set_defaults(run=late("play", "run_evaluate"))
     record.add_argument("--episode", type=whole(0), default=0, help="which evaluation episode (default: 0)")
@@ -76,9 +78,7 @@ def _add_train(commands: Any, here: str) -> None:
     )
     add_import(command)
     command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    command.add_argument(
-        "--threads", type=whole(0), default=0, help="threads of PyTorch (default: all cores)"
-    )
+    add_threads(command, default=FASTER)
     command.add_argument("--runs", metavar="FOLDER", help="where run folders go (default: runs)")
     command.add_argument(
         "--seconds", type=positive, help="begin no further epoch that would end after this time"

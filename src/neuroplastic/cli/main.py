@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .. import __version__, catalog
 from ..errors import NeuroplasticError
@@ -54,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             options.parser.check_unknown(rest)
         _import_own(options)
-        code: int = options.run(options)
+        with _threads(options):
+            code: int = options.run(options)
         sys.stdout.flush()
     except NeuroplasticError as error:
         return _complain(str(error))
@@ -80,6 +82,32 @@ def _import_own(options: argparse.Namespace) -> None:
         sys.path.append(here)  # at the end: nothing in it hides an installed package
     for module in named:
         catalog.import_own(module)
+
+
+@contextlib.contextmanager
+def _threads(options: argparse.Namespace) -> Iterator[None]:
+    """Compute with as many threads as were asked for; 0: the command finds out how many are faster.
+
+    PyTorch reads the variables when it is imported, which takes a second that a mistyped file should not cost.
+    """
+    wanted: int = getattr(options, "computing_threads", 0)
+    if not wanted:
+        yield
+        return
+    variables = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(dict.fromkeys(variables, str(wanted)))
+    torch = sys.modules.get("torch")
+    threads = None if torch is None else torch.get_num_threads()
+    if torch is not None:
+        torch.set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+        if torch is not None:
+            torch.set_num_threads(threads)
 
 
 def _nobody_reads() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from ..usecases.devices import threads_in_use
 from ..usecases.runs import evaluate_run, list_runs, record_run
 from .arguments import new_file
 from .progress import Meter
@@ -12,7 +13,10 @@ from .progress import Meter
 
 def run_evaluate(options: argparse.Namespace) -> int:
     """Play and print mean, spread and range."""
-    with Meter("evaluation", options.episodes, unit="episode") as bar:
+    with (
+        threads_in_use(options.computing_threads),
+        Meter("evaluation", options.episodes, unit="episode") as bar,
+    ):
         played = evaluate_run(
             options.folder,
             which=options.which,

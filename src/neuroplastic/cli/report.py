@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ConfigError
 from ..usecases.progress import Headway
 from ..usecases.requests import FIRING_SCENARIO
+from .arguments import add_threads
 
 
 def add_to(commands: Any) -> None:
@@ -35,6 +36,7 @@ def add_to(commands: Any) -> None:
         default=FIRING_SCENARIO,
         help=f"whose pictures the firing levels are shown for (default: {FIRING_SCENARIO})",
     )
+    add_threads(command)
     command.set_defaults(run=run)
 
 

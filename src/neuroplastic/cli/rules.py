@@ -11,7 +11,7 @@ from ..errors import ConfigError, NeuroplasticError, choose
 from ..usecases.opening import RUN, Opened, OpenedEstimator, OpenedRun, OpenedTable, kind_of, open_anything
 from ..usecases.requests import EPOCHS, HEADS, PICTURES, rule_files
 from ..whole_files import write_whole
-from .arguments import add_import, need_file, new_file, whole
+from .arguments import add_import, add_threads, need_file, new_file, whole
 
 if TYPE_CHECKING:
     from ..usecases.explaining import ExplainedDecision, ExplainedRow
@@ -37,6 +37,7 @@ def add_to(commands: Any) -> None:
         )
         command.add_argument("--which", choices=EPOCHS, help="epoch of a run (default: best)")
         add_import(command)
+        add_threads(command)
     rules.add_argument("--out", metavar="FILE", help="write here instead of printing")
     rules.add_argument(
         "--formulas", action="store_true", help="print the formulas of THEN parts, not what they amount to"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .arguments import need_file, positive
+from .arguments import add_threads, need_file, positive
 
 
 def add_to(commands: Any) -> None:
@@ -32,6 +32,7 @@ def add_to(commands: Any) -> None:
     simplify.add_argument(
         "--out", metavar="MODEL2", help="where the simpler model goes (default: MODEL-simple)"
     )
+    add_threads(simplify)
     simplify.set_defaults(run=run_simplify)
 
 

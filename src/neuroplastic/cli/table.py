@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..usecases.requests import TASKS, FitRequest, TableRequest
 from ..whole_files import write_whole
-from .arguments import need_file, new_file, of_field, whole
+from .arguments import FASTER, add_threads, need_file, new_file, of_field, whole
 from .progress import Stages
 
 if TYPE_CHECKING:
@@ -42,11 +42,13 @@ def add_to(commands: Any) -> None:
     fit.add_argument(
         "--no-baselines", dest="baselines", action="store_false", **of_field(FitRequest, "baselines")
     )
+    add_threads(fit, default=FASTER)
     fit.set_defaults(run=run_fit)
     predict = commands.add_parser("predict", help="predict the rows of a file with a fitted model")
     predict.add_argument("model", metavar="MODEL", help="a folder made by fit")
     predict.add_argument("data", metavar="FILE", help="a .csv or .parquet file")
     predict.add_argument("--out", metavar="FILE", help="write a CSV here (default: print it)")
+    add_threads(predict)
     predict.set_defaults(run=run_predict)
 
 
@@ -65,6 +67,7 @@ def run_fit(options: argparse.Namespace) -> int:
         options.max_premises,
         options.max_size,
     )
+    from ..usecases.devices import threads_in_use
     from ..usecases.table_pages import check_place, save_table
     from ..usecases.tables import fit_table
 
@@ -74,7 +77,7 @@ def run_fit(options: argparse.Namespace) -> int:
     for note in table.notes:
         print(f"note: {note}")
     sys.stdout.flush()  # before the progress, where both go to one file
-    with Stages() as stages:
+    with threads_in_use(options.computing_threads), Stages() as stages:
         fitted = fit_table(table, how, on_progress=stages)
     saved = save_table(fitted, options.out, force=options.force)
     print(f"\n{fitted.rules.text(premises=4)}\n")

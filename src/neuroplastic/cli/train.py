@@ -8,8 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-import torch
-
 from .. import catalog
 from ..errors import ConfigError
 from ..experiment.configuration import RunConfig
@@ -18,6 +16,7 @@ from ..experiment.run_folder import EpochMetrics
 from ..experiment.tasks import find_task
 from ..experiment.trial import Progress as Told
 from ..experiment.trial import Stopped, Summary, Trial
+from ..usecases.devices import threads_in_use
 from ..usecases.training import TrainRequest, begin_run, configuration, resume_run
 from .progress import Meter
 
@@ -40,10 +39,9 @@ def field_help() -> str:
 
 def run(options: argparse.Namespace) -> int:
     """Train as asked; exit code 0 when the trial is complete, 130 when it was stopped."""
-    if options.threads:
-        torch.set_num_threads(options.threads)
     prepared = _resumed(options) if options.resume else _begun(options)
-    with prepared as trial, interruptible(trial):
+    wanted = options.computing_threads or prepared.threads_before
+    with prepared as trial, interruptible(trial), threads_in_use(wanted, options.device):
         try:
             summary = show(trial, seconds=options.seconds)
         except Stopped:

@@ -89,6 +89,8 @@ class Trial:
             self._held = stack.pop_all()
         self.trainer = Trainer(arena, self.learner)
         self.metrics: list[EpochMetrics] = []
+        self.threads_before = 0
+        """that computed before this run was taken up again, as rounding depends on them; 0: unknown"""
         self._losses: list[float] = []
         self._unread: list[Tensor] = []  # losses on the device: to read each would be a wait
         self._looks_often = torch.device(device).type == "cpu"
@@ -113,6 +115,7 @@ class Trial:
                 )
             return 0
         self.trainer.load_state_dict(checkpoint.state["trainer"])
+        self.threads_before = checkpoint.state.get("threads", 0)
         self.metrics = [EpochMetrics.of(entry) for entry in checkpoint.state["metrics"]]
         self.folder.write_metrics(self.metrics)  # a kill may have come between the two
         self._losses, self._unread = list(checkpoint.state["losses"]), []
@@ -124,6 +127,7 @@ class Trial:
             "trainer": self.trainer.state_dict(),
             "metrics": [asdict(entry) for entry in self.metrics],
             "losses": self._read_losses(),
+            "threads": torch.get_num_threads(),
         }
         self.folder.checkpoints.save(self.trainer.steps, state)
 

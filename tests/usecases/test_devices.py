@@ -1,0 +1,41 @@
+"""With how many threads is computed: as many as are asked for, or as are faster at the moment."""
+
+import time
+
+import pytest
+import torch
+
+from neuroplastic.cli.main import parser
+from neuroplastic.usecases import devices
+
+
+@pytest.mark.parametrize(("busy", "expected"), [(True, 1), (False, 4)])
+def test_all_cores_are_used_only_where_that_is_faster(monkeypatch, busy, expected):
+    before = torch.get_num_threads()
+
+    def step() -> None:
+        alone = torch.get_num_threads() == 1
+        time.sleep(0.001 if alone != busy else 0.0001)
+
+    monkeypatch.setattr(devices, "_small_step", lambda: step)
+    monkeypatch.setattr(devices, "cores", lambda: 4)
+    assert devices.faster_threads() == expected
+    assert devices.faster_threads("cuda") == 1
+    assert torch.get_num_threads() == before
+
+
+def test_threads_are_given_back():
+    before = torch.get_num_threads()
+    with devices.threads_in_use(before + 2) as threads:
+        assert threads == torch.get_num_threads() == before + 2
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    "command", ["train", "evaluate", "record", "fit", "predict", "rules", "explain", "simplify"]
+)
+def test_every_command_that_computes_takes_threads(command):
+    words = {"train": ["BP"], "fit": ["a.csv", "--target", "y"], "predict": ["model", "a.csv"]}
+    options, rest = parser().parse_known_args([command, *words.get(command, ["model"]), "--threads", "3"])
+    assert options.computing_threads == 3
+    assert not rest
