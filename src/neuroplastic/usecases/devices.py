@@ -13,7 +13,7 @@ from torch import nn
 from ..errors import ConfigError
 
 # Steps of the race between one thread and all, and how much faster all must be: it varies by so much.
-_ROUNDS, _STEPS, _CLEARLY = 3, 5, 0.9
+_ROUNDS, _STEPS, _CLEARLY = 6, 2, 0.9
 
 
 def usable_device(name: str) -> torch.device:
@@ -60,7 +60,7 @@ def faster_threads(device: torch.device | str = "cpu") -> int:
                 for _ in range(_STEPS):
                     step()
                 spent[threads] += time.perf_counter() - began
-            if spent[most] >= _CLEARLY * spent[1]:
+            if spent[most] > 2 * spent[1]:
                 break  # a busy machine: more turns would only take more time
     finally:
         torch.set_num_threads(before)
