@@ -247,7 +247,7 @@ class Arena:
             record.reward += reward
         ended = [int(game) for game in np.flatnonzero(board.terminated | board.truncated)]
         self.episodes_ended = tuple(self._finish_episode(game) for game in ended)
-        self._observations = board.observations.copy()
+        np.copyto(self._observations, board.observations)
         return Step(
             rewards=board.rewards.astype(np.float32),
             terminated=board.terminated.copy(),

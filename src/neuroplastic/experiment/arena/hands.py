@@ -10,6 +10,7 @@ from ..protocols import Task
 from .board import Board
 from .forking import Forking, ForkingError
 from .players import Answer, Command, Lineup, Players
+from .wire import receive_answer, send_command
 from .worker import Failure
 
 _PATIENCE = 5.0  # seconds that a worker has to close its environments
@@ -96,7 +97,7 @@ class WorkerHand:
         try:
             if self.pid is None:
                 self.pid, self._pipe = self._forking.fork(self.games)
-            self._pipe.send(command)
+            send_command(self._pipe, command)
         except (OSError, ForkingError) as error:
             self._trouble = str(error)
 
@@ -104,7 +105,7 @@ class WorkerHand:
         """Wait for the answer; an error of the worker's is raised here."""
         if not self._trouble:
             try:
-                answer = self._pipe.recv()
+                answer = receive_answer(self._pipe)
             except (EOFError, OSError) as error:
                 self._trouble = str(error) or "its pipe is closed"
             else:

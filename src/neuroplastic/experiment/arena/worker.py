@@ -11,6 +11,7 @@ from ...errors import NeuroplasticError
 from ..game import GameError
 from .board import Board
 from .players import Answer, Command, Lineup, Players
+from .wire import receive_command, send_answer
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def work(connection: Connection[Answer | Failure, Command], lineup: Lineup, boar
     try:
         while True:
             try:
-                command = connection.recv()
+                command = receive_command(connection)
             except EOFError:
                 return
             answer: Answer | Failure
@@ -37,7 +38,7 @@ def work(connection: Connection[Answer | Failure, Command], lineup: Lineup, boar
                 answer = players.obey(command)
             except Exception as error:
                 answer = Failure(_portable(error), traceback.format_exc())
-            connection.send(answer)
+            send_answer(connection, answer)
     finally:
         if players is not None:
             players.close()

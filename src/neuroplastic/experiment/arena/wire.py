@@ -1,0 +1,36 @@
+"""What goes through the pipe between an arena and a worker: nearly always nothing but that it is time.
+
+A step in every game and its answer are empty messages: to pickle them and back took longer than many a game's step.
+"""
+
+from __future__ import annotations
+
+import pickle
+from multiprocessing.connection import Connection
+from typing import Any
+
+from .players import Advance
+
+_STEP = Advance()
+
+
+def send_command(pipe: Connection[Any, Any], command: object) -> None:
+    """Send a command to a worker."""
+    pipe.send_bytes(b"" if command == _STEP else pickle.dumps(command))
+
+
+def receive_command(pipe: Connection[Any, Any]) -> Any:
+    """The next command, waited for; EOFError: there will be none."""
+    message = pipe.recv_bytes()
+    return pickle.loads(message) if message else _STEP
+
+
+def send_answer(pipe: Connection[Any, Any], answer: object) -> None:
+    """Send what came of a command."""
+    pipe.send_bytes(b"" if answer == () else pickle.dumps(answer))
+
+
+def receive_answer(pipe: Connection[Any, Any]) -> Any:
+    """What came of a command, waited for; EOFError: the worker is gone."""
+    message = pipe.recv_bytes()
+    return pickle.loads(message) if message else ()
