@@ -40,16 +40,16 @@ class RecordedStep:
         *,
         changes: Callable[[], Iterable[Tensor]] = lambda: (),
         generators: Sequence[torch.Generator] = (),
-        why_not: str | None = None,
+        why_not: Callable[[], str | None] = lambda: None,
         silent: bool = False,
     ) -> None:
         """`changes` gives the tensors that it writes, whose versions autograd would count; `generators` are those of
-        the device that it draws from, but for torch's own. `why_not` is a reason to run it plainly, which is said once
-        unless `silent`.
+        the device that it draws from, but for torch's own. `why_not` is asked for a reason to run it plainly before
+        it is recorded, and that is said once unless `silent`.
         """
         self.what, self._step, self._device = what, step, device
         self._changes, self._generators = changes, generators
-        self._why_not = why_not
+        self._ask, self._why_not = why_not, ""
         self._said = silent
         self._graph: torch.cuda.CUDAGraph | None = None
         self._given: Tensor | None = None
@@ -66,23 +66,18 @@ class RecordedStep:
         self._graph = self._given = None
         self._plain_runs = 0
 
-    def refuse(self, why_not: str) -> None:
-        """Run it plainly from now on, for this reason."""
-        self.forget()
-        self._why_not = why_not
-
     def __call__(self) -> Tensor:
         """Run the step, or replay it."""
         if self._device.type != "cuda":
             return self._run()
-        if self._why_not is not None:
-            self._say(self._why_not)
+        if self._why_not:
             return self._run()
         if self._graph is None:
             if self._plain_runs < WARM_UP:
                 self._plain_runs += 1
                 return self._run_aside()
-            if not self._capture():
+            self._refuse(self._ask())
+            if self._why_not or not self._capture():
                 return self._run()
         assert self._graph is not None
         assert self._given is not None
@@ -115,20 +110,21 @@ class RecordedStep:
                 self._given = self._run()
         except (RuntimeError, NotImplementedError) as error:
             self._given = None
-            self._why_not = str(error).strip().splitlines()[0]
-            self._say(self._why_not)
+            self._refuse(str(error).strip().splitlines()[0])
             return False
         self._graph = graph
         return True
 
-    def _say(self, why_not: str) -> None:
-        if not self._said:
+    def _refuse(self, why_not: str | None) -> None:
+        """Run it plainly from now on, if there is a reason, and say so."""
+        self._why_not = why_not or ""
+        if self._why_not and not self._said:
             warnings.warn(
                 f"{self.what} is not captured as a CUDA graph: {why_not}; it is computed step by step",
                 CaptureWarning,
                 stacklevel=4,
             )
-        self._said = True
+            self._said = True
 
 
 class RecordedPass:
@@ -143,7 +139,7 @@ class RecordedPass:
         network_pass: Callable[[Tensor], Tensor],
         device: torch.device,
         *,
-        why_not: str | None = None,
+        why_not: Callable[[], str | None] = lambda: None,
         silent: bool = False,
     ) -> None:
         self.what, self._pass, self._device = what, network_pass, device

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import torch
 
 from ..errors import ConfigError
+from ..network.observation import Observation
 
 
 def free_bytes(device: torch.device) -> int | None:
@@ -24,3 +28,14 @@ def check_room(device: torch.device, needed: int, what: str, option: str) -> Non
             f"{what} needs {needed / 1e9:.1f} GB on {device}, and {free / 1e9:.1f} GB are free there; choose a "
             f"smaller {option}, or --device cpu"
         )
+
+
+def observation_bytes(observation: Observation) -> int:
+    """Of one observation as it is kept: a byte for each value of a picture, four for each attribute of a vector."""
+    return math.prod(observation.shape) * (1 if observation.is_picture else 4)
+
+
+def learner_bytes(config: Any, observation: Observation) -> int:
+    """What a learner of that configuration keeps of observations on its device; 0 where it does not say."""
+    told = getattr(config, "kept_bytes", None)
+    return 0 if told is None else int(told(observation))

@@ -14,6 +14,7 @@ from ..errors import ConfigError
 from ..experiment.options import options
 from ..experiment.tasks import find_task, modules_of
 from ..search.best import best_of, best_trial, near_ties
+from ..search.device_room import check_room_for_workers
 from ..search.export import export_preset, export_table, write_new
 from ..search.slots import Slots
 from ..search.space import SPACES, inherited_from
@@ -89,14 +90,15 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
     """
     if request.agent == "dnn" and request.inherit:
         raise ConfigError("--inherit is for --agent nfn: the plain agent searches all of its own values")
-    if request.engine == "processes":
-        usable_device(request.device)
+    device = usable_device(request.device) if request.engine == "processes" else None
     settings = _settings(request, also_known)
     storage = open_storage(request.storage)
     task = find_task(request.task)
     name = request.name or f"{task.key}-{request.agent}"
     if request.agent == "nfn":
         settings = _with_inherited(settings, request, storage, name)
+    if device is not None:
+        check_room_for_workers(settings, min(request.workers, request.trials), device)
     settings = create_study(storage, name, settings)
     job = Job(
         storage=storage_url(request.storage),

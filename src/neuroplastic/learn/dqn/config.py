@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from torch import nn
 
 from ...errors import ConfigError, at_least, choose, within
+from ...network.observation import Observation
+from ..device_memory import observation_bytes
 from ..experience import Setting
 from ..optimizing import LOSSES
 from .learner import QLearning
@@ -94,6 +96,10 @@ class QConfig:
                 raise ConfigError(
                     f"{name} must be at most memory_size = {self.memory_size}, got {getattr(self, name)}"
                 )
+
+    def kept_bytes(self, observation: Observation) -> int:
+        """What the replay memory takes of the device that it lives on."""
+        return (self.memory_size + 1) * observation_bytes(observation)
 
     def build(self, network: nn.Module, setting: Setting) -> QLearning:
         """The learner. `network` maps observations (k, *shape) to action values (k, actions)."""

@@ -117,11 +117,11 @@ class QLearning:
             self.device,
             changes=lambda: (*self.network.parameters(), *self.network.buffers()),
             generators=(streams.on_device(self.device),) if self.resident else (),
-            why_not=off or why_not_captured(self.network),
+            why_not=lambda: off or why_not_captured(self.network),
             silent=not config.capture,
         )
         self._decision = RecordedPass(
-            "a decision", self._best, self.device, why_not=off, silent=not config.capture
+            "a decision", self._best, self.device, why_not=lambda: off, silent=not config.capture
         )
         self._places = 0  # of the memory, when the update was recorded
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from torch import nn
 
 from ...errors import ConfigError, at_least, choose, within
+from ...network.observation import Observation
+from ..device_memory import observation_bytes
 from ..experience import Setting
 from ..optimizing import LOSSES
 from .learner import ParallelQLearning
@@ -84,6 +86,10 @@ class ParallelQConfig:
     def decisions(self) -> int:
         """Decisions of a rollout, over all games."""
         return self.training_games * self.rollout
+
+    def kept_bytes(self, observation: Observation) -> int:
+        """What a rollout takes of the device that it is learned on."""
+        return self.decisions * observation_bytes(observation)
 
     def build(self, network: nn.Module, setting: Setting) -> ParallelQLearning:
         """The learner. `network` maps observations (k, *shape) to action values (k, actions)."""

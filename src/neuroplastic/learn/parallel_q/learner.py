@@ -92,7 +92,7 @@ class ParallelQLearning:
         self._on_device: DeviceRollout | None = None
         self._why_not = None if config.capture else "capture is off"
         self._decision = RecordedPass(
-            "a decision", self._valued, self.device, why_not=self._why_not, silent=not config.capture
+            "a decision", self._valued, self.device, why_not=lambda: self._why_not, silent=not config.capture
         )
         self._steps: dict[int, RecordedStep] = {}  # by the size of a part
 
@@ -341,7 +341,7 @@ class ParallelQLearning:
                 lambda: self._learned(size),
                 self.device,
                 changes=lambda: (*self.network.parameters(), *self.network.buffers()),
-                why_not=self._why_not or why_not_captured(self.network),
+                why_not=lambda: self._why_not or why_not_captured(self.network),
                 silent=not self.config.capture or bool(self._steps),
             )
         return self._steps[size]
