@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from .fuzzy.firing import Firing
     from .fuzzy.selection import Selection
     from .learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
+    from .network.capturing import capturable
     from .network.consequents import Affine, Constant, LowRank, Mamdani
+    from .network.growth import Birth
     from .network.hierarchy import Hierarchy
     from .network.limits import Sets
-    from .network.neurogenesis import Birth, Neurogenesis
+    from .network.neurogenesis import Neurogenesis
     from .network.nfn import NeuroFuzzyNetwork
     from .network.parameter_groups import parameter_groups
     from .network.prunings import Pruning
@@ -93,6 +95,7 @@ __all__ = [
     "StorageError",
     "Term",
     "Variable",
+    "capturable",
     "diagnose",
     "explain",
     "export",
@@ -116,10 +119,12 @@ _HOMES = {
     "fuzzy.firing": "Firing",
     "fuzzy.selection": "Selection",
     "learn.estimators": "NeuroFuzzyClassifier NeuroFuzzyRegressor",
+    "network.capturing": "capturable",
     "network.consequents": "Affine Constant LowRank Mamdani",
+    "network.growth": "Birth",
     "network.hierarchy": "Hierarchy",
     "network.limits": "Sets",
-    "network.neurogenesis": "Birth Neurogenesis",
+    "network.neurogenesis": "Neurogenesis",
     "network.nfn": "NeuroFuzzyNetwork",
     "network.parameter_groups": "parameter_groups",
     "network.prunings": "Pruning",

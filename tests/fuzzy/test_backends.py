@@ -1,6 +1,7 @@
 """The contract of the backends: each computes what the eager one does in double precision, and what the oracle says."""
 
 import math
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,9 @@ BACKENDS = {
 }
 if torch.cuda.is_available():
     BACKENDS["eager on a GPU"] = (choice.EAGER, "cuda")
+    BACKENDS["triton"] = (choice.triton_backend(), "cuda")
+elif os.environ.get("TRITON_INTERPRET") == "1":  # slow: kernels as Python, where there is no GPU
+    BACKENDS["triton"] = (choice.triton_backend(), "cpu")
 TOLERANCES = {torch.float32: 2e-4, torch.float64: 1e-10}
 LAYOUTS = ["contiguous", "transposed", "strided", "negated"]
 

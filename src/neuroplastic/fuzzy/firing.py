@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
-from entmax import entmax_bisect
 from torch import Tensor
 from torch.nn import functional as F
 
 from ..errors import ConfigError, choose, within
 from .backends import backend_for
 from .precision import wide
-from .sparse_rows import sparsemax
+from .sparse_rows import bisected, sparsemax
 
 REDUCE = ("sum", "mean", "scaled", "worst")
 # A gain lies between the inverse of this and this: log-firings of the farthest inputs stay finite in single precision.
@@ -206,5 +205,5 @@ def _by_bisection(shifted: Tensor, alpha: float | Tensor) -> Tensor:
     """Any alpha. In double precision, for the powers 1 / (alpha - 1) lose digits as alpha comes near to 1."""
     if isinstance(alpha, float) and alpha - 1 < NEAR_SOFTMAX:
         return torch.softmax(shifted, dim=1)
-    levels: Tensor = entmax_bisect(wide(shifted), wide(alpha) if isinstance(alpha, Tensor) else alpha, dim=1)
+    levels = bisected(wide(shifted), wide(alpha) if isinstance(alpha, Tensor) else alpha)
     return levels.to(shifted.dtype)

@@ -11,12 +11,17 @@ import torch
 from torch import Tensor
 
 from .backends import backend_for
-from .splitmix import mix
+from .splitmix import mix, mixed
 
-__all__ = ["gumbel", "mix"]
+__all__ = ["gumbel", "gumbel_of", "mix", "mixed"]
 
 
 def gumbel(seed: int, shape: tuple[int, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
     """Gumbel(0, 1) noise, the N of Eq. 8: `-log(-log(uniform))`."""
     backend = backend_for(torch.empty(0, device=device, dtype=torch.float32))
     return backend.uniform(seed, shape, device).to(dtype).log_().neg_().log_().neg_()
+
+
+def gumbel_of(seed: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """`gumbel` for a seed, one 64-bit integer on the device of the noise, that nobody looks at."""
+    return backend_for(torch.empty(0, device=seed.device, dtype=dtype)).gumbel(seed, shape, dtype)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ..errors import ConfigError, at_least, choose, within
 from .membership import cardinality
+from .precision import wide
 from .tracing import may_look
 
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -102,6 +103,12 @@ class Selection:
         if self.noise_passes is None:
             return self.noise
         return self.noise * max(0.0, 1 - draw * self.noise_hold / self.noise_passes)
+
+    def noise_scale_of(self, draw: Tensor) -> Tensor | float:
+        """`noise_scale` of a draw that nobody looks at."""
+        if self.estimator == "ste" or self.noise_passes is None:
+            return self.noise_scale(0)
+        return self.noise * (1 - wide(draw) * self.noise_hold / self.noise_passes).clamp_min(0.0)
 
 
 def bar(scores: Tensor, mask: Tensor) -> Tensor:

@@ -13,17 +13,39 @@ import entmax
 import torch
 from torch import Tensor
 
+from . import unseen_rows
 from .tracing import may_look
 
 
 def entmax15(shifted: Tensor) -> Tensor:
     """1.5-entmax over dim 1 of rows whose greatest entry is 0."""
-    return _but_for_nan(lambda rows: entmax.entmax15(rows, dim=1), shifted)
+    return _but_for_nan(_packaged15 if may_look(shifted) else unseen_rows.entmax15, shifted)
 
 
 def sparsemax(shifted: Tensor) -> Tensor:
     """2-entmax over dim 1 of rows whose greatest entry is 0."""
-    return _but_for_nan(lambda rows: entmax.sparsemax(rows, dim=1), shifted)
+    return _but_for_nan(_packaged2 if may_look(shifted) else unseen_rows.sparsemax, shifted)
+
+
+def bisected(shifted: Tensor, alpha: float | Tensor) -> Tensor:
+    """alpha-entmax over dim 1 of rows whose greatest entry is 0."""
+    levels: Tensor
+    if may_look(shifted):
+        levels = entmax.entmax_bisect(shifted, alpha, dim=1)
+    else:
+        alpha = alpha if isinstance(alpha, Tensor) else shifted.new_full((), alpha)
+        levels = unseen_rows.bisected(shifted, alpha)
+    return levels
+
+
+def _packaged15(rows: Tensor) -> Tensor:
+    levels: Tensor = entmax.entmax15(rows, dim=1)
+    return levels
+
+
+def _packaged2(rows: Tensor) -> Tensor:
+    levels: Tensor = entmax.sparsemax(rows, dim=1)
+    return levels
 
 
 def _but_for_nan(function: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -31,6 +33,24 @@ def _shifted(z: Tensor, bits: int) -> Tensor:
     return (z >> bits).bitwise_and_((1 << (64 - bits)) - 1)
 
 
+def mixed(seed: Tensor, position: Tensor | int) -> Tensor:
+    """`mix` of 64-bit integers that nobody looks at, as the signed integers of the same bits."""
+    return _stirred(seed + (position + 1) * _signed(_GOLDEN))
+
+
+def _stirred(z: Tensor) -> Tensor:
+    z = (z ^ _shifted(z, 30)) * _signed(_FIRST)
+    z = (z ^ _shifted(z, 27)) * _signed(_SECOND)
+    return z ^ _shifted(z, 31)
+
+
+def uniform_of(seed: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """`uniform` for a seed, one 64-bit integer, that nobody looks at."""
+    positions = torch.arange(math.prod(shape), device=seed.device)
+    numbers = _shifted(mixed(seed, positions), 41).to(torch.float32)
+    return numbers.add_(0.5).mul_(2.0**-23).view(shape)
+
+
 def uniform(seed: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
     """Uniform float32 numbers in (0, 1), never 0 or 1, from the upper 23 bits of each `mix(seed, i)`."""
     out = torch.empty(shape, device=device, dtype=torch.float32)
@@ -44,3 +64,9 @@ def uniform(seed: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
         z.bitwise_xor_(_shifted(z, 31))
         part.copy_(_shifted(z, 41))
     return out.add_(0.5).mul_(2.0**-23)
+
+
+def normal_of(seed: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """Normal(0, 1) numbers for a seed that nobody looks at: of two uniform ones each (Box and Muller)."""
+    uniform = uniform_of(seed, (*shape, 2)).to(dtype)
+    return uniform[..., 0].log().mul(-2).sqrt() * (2 * math.pi * uniform[..., 1]).cos()

@@ -26,10 +26,13 @@ def recording() -> Iterator[None]:
 
 
 def traced() -> bool:
+    """Whether a compiler or exporter is recording the program, step by step."""
+    return torch.compiler.is_compiling() or bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
+
+
+def recorded() -> bool:
     """Whether the program is recorded, by a compiler, an exporter or a CUDA graph: values must not be looked at."""
-    if torch.compiler.is_compiling():
-        return True
-    return _recording.get() or _capturing() or bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
+    return traced() or _recording.get() or _capturing()
 
 
 def _capturing() -> bool:
@@ -37,5 +40,5 @@ def _capturing() -> bool:
 
 
 def may_look(tensor: Tensor) -> bool:
-    """Whether values may be looked at: not while a graph is being traced, and not at the price of a GPU wait."""
-    return not traced() and tensor.is_cpu
+    """Whether values may be looked at: not while the program is recorded, and not at the price of a GPU wait."""
+    return tensor.is_cpu and not recorded()

@@ -20,8 +20,9 @@ class Moments(NamedTuple):
         """Moments over dim 0 of the `values` (B, D) that `included` (B, D) marks."""
         weight = included.to(values.dtype)
         count = weight.sum(dim=0)
-        mean = (values * weight).sum(dim=0) / count.clamp_min(1)
-        m2 = ((values - mean) * weight).square().sum(dim=0)
+        # Not times the weight: what is left out may be NaN.
+        mean = values.where(included, 0).sum(dim=0) / count.clamp_min(1)
+        m2 = (values - mean).where(included, 0).square().sum(dim=0)
         return cls(count, mean, m2)
 
     def merged(self, other: Moments) -> Moments:

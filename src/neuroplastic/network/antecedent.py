@@ -18,15 +18,16 @@ from ..fuzzy.membership import (
     raw_from_widths,
     widths_from_raw,
 )
-from ..fuzzy.noise import gumbel, mix
+from ..fuzzy.noise import gumbel, gumbel_of, mix, mixed
 from ..fuzzy.price import priced
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
-from ..fuzzy.tracing import may_look, traced
+from ..fuzzy.tracing import may_look, recorded, traced
 from . import extra_state
 from .frozen import Frozen, Wish
+from .growth import Growth
 from .keeping import keeping
 from .limits import Limits, Sets
-from .neurogenesis import Growth, Neurogenesis, Statistics, observe
+from .neurogenesis import Neurogenesis, Statistics, observe
 from .passes import Pass, PassBook, mark_of, recomputing, repeatable
 from .placing import begin_on
 from .prunings import EVERY, Prunings, ignored
@@ -83,13 +84,12 @@ class Antecedent(nn.Module):
         self.statistics = Statistics(attributes, computed)
         self.limits = None if sets is None else Limits(sets, attributes, input_range, computed)
         self.started = False
-        self.growth = Growth()
+        self.growth = Growth(attributes, max_terms, computed)
         self.prunings = Prunings()
         if selection.any:  # which premises were "any" at the last look, (U, D)
             self.register_buffer("ignored", like.new_zeros(rules, attributes, dtype=torch.bool))
         self.register_module("frozen", None)
         self.wish = Wish()
-        self.passes = 0
         self._book = PassBook()
         self._seed: tuple[object, int] | None = None
         self._noise: tuple[object, Tensor] | None = None
@@ -130,27 +130,69 @@ class Antecedent(nn.Module):
         A pass that is computed again (gradient checkpointing) sees what it saw before, and never counts. None in
         evaluation mode, which knows neither noise nor births.
         """
-        return self._begin(x.detach(), counts and len(x) > 0) if self.training else None
+        if not self.training:
+            return None
+        x, counts = x.detach(), counts and len(x) > 0
+        return self._begin(x, counts) if self._may_look(x) else self._begin_unseen(x, counts)
+
+    def _may_look(self, x: Tensor) -> bool:
+        """Whether a pass on x is counted by the host, which looks at values and, on a GPU, waits for them."""
+        return may_look(x) or bool(self.waits())
+
+    def waits(self) -> list[str]:
+        """What of this configuration needs the host in a training pass; most need nothing."""
+        reasons = []
+        if self.selection.any:
+            reasons.append('selection.any: premises that become "any" are recorded by the host')
+        if self.limits is not None and self.limits.config.start == "data" and not self.started:
+            reasons.append(
+                "sets.start='data': the first training pass places sets and rules; run it beforehand"
+            )
+        return reasons
+
+    @torch.no_grad()
+    def _begin_unseen(self, x: Tensor, counts: bool) -> Pass:
+        """`_begin` without a look at any value."""
+        repeats = not recorded() and self._varies
+        if repeats and recomputing():
+            return self._book.find(mark_of(x))
+        if counts and not recomputing():
+            growth = self.growth
+            growth.pass_count += 1
+            fault = torch.where(x.sum().isfinite() | x.isfinite().all(), 0, growth.pass_count)
+            growth.spoilt.copy_(growth.spoilt.where(growth.spoilt > 0, fault))
+            if self.limits is not None:
+                self.limits.enforce(self)
+            if self.neurogenesis is not None:
+                observe(self, self.neurogenesis, bounded(x, self), seen=False)
+        begun = Pass(self._draw_unseen(), self.term_mask.clone())
+        if repeats and repeatable():
+            self._book.enter(mark_of(x), begun)
+        return begun
+
+    @property
+    def _varies(self) -> bool:
+        """Whether passes see different noise or sets."""
+        return self.selection.noise_scale(0) > 0 or self.neurogenesis is not None
 
     @untraced
     @keeping()
     def _begin(self, x: Tensor, counts: bool) -> Pass:
-        varies = self.selection.noise_scale(0) > 0 or self.neurogenesis is not None
         if recomputing():
-            return self._book.find(mark_of(x)) if varies else Pass(self.draw, self.term_mask.clone())
+            return self._book.find(mark_of(x)) if self._varies else Pass(self.draw, self.term_mask.clone())
         if counts:
-            self.passes += 1
+            self.growth.pass_count += 1
             if self.selection.any:  # which weight decay wears down
                 self.raw_widths.data.masked_fill_(self.any_mask, any_width(self.raw_widths.dtype))
             if self.limits is not None:
                 self._tend_sets(self.limits, x)
             if self.neurogenesis is not None:
-                observe(self, self.neurogenesis, bounded(x, self))
-            if self.selection.any and (self.passes == 1 or self.passes % EVERY == 0):
-                self._look_at_premises()
+                observe(self, self.neurogenesis, bounded(x, self), seen=True)
+            if self.selection.any:
+                self._look_at_premises(self.passes)
         # Copied: a birth after this pass must not reach into its backward pass.
         begun = Pass(self.draw, self.term_mask.clone())
-        if varies and repeatable():
+        if self._varies and repeatable():
             self._book.enter(mark_of(x), begun)
         return begun
 
@@ -163,10 +205,12 @@ class Antecedent(nn.Module):
                 self.ignored.copy_(ignored(self))
         limits.enforce(self)
 
-    def _look_at_premises(self) -> None:
+    def _look_at_premises(self, passes: int) -> None:
+        if passes > 1 and passes % EVERY:
+            return
         now = ignored(self)
-        if self.passes > 1:
-            self.prunings.note(self.passes, self.ignored, now)
+        if passes > 1:
+            self.prunings.note(passes, self.ignored, now)
         self.ignored.copy_(now)
 
     def log_firing(self, x: Tensor, begun: Pass | None = None) -> Tensor:
@@ -195,7 +239,8 @@ class Antecedent(nn.Module):
             chosen = choose_terms(logits, noise, mask, centers, precisions)
         else:
             mask, noise, chosen = self.term_mask, None, self._settled(len(x))
-        self.settled.doubt()  # an optimizer may follow, and fused ones are not counted
+        if may_look(x):
+            self.settled.doubt()  # an optimizer may follow, and fused ones are not counted
         rate = self.selection.rate
         return log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=rate, power=power)
 
@@ -213,16 +258,43 @@ class Antecedent(nn.Module):
         )
 
     @property
+    def passes(self) -> int:
+        """Training passes so far; on a GPU, reading them is a wait."""
+        return self.growth.passes
+
+    @passes.setter
+    def passes(self, value: int) -> None:
+        self.growth.passes = value
+
+    @property
     def draw(self) -> int:
         """Number of the noise draw in force: one draw serves `noise_hold` passes."""
         return max(self.passes - 1, 0) // self.selection.noise_hold
 
-    @untraced
-    def noise(self, draw: int | None = None) -> Tensor | None:
+    def _draw_unseen(self) -> Tensor:
+        """`draw` as a tensor that nobody looks at."""
+        return (self.growth.pass_count - 1).clamp_min(0) // self.selection.noise_hold
+
+    def noise(self, draw: int | Tensor | None = None) -> Tensor | None:
         """Gumbel noise, (T, D, U), by default the draw in force; None in evaluation, with STE, and at scale 0."""
-        logits, draw = self.logits, self.draw if draw is None else draw
+        if not self.training or self.selection.noise_scale(0) == 0:
+            return None
+        if draw is None:
+            draw = self.draw if may_look(self.logits) else self._draw_unseen()
+        return self._kept_noise(draw) if isinstance(draw, int) else self._noise_unseen(draw)
+
+    @torch.no_grad()
+    def _noise_unseen(self, draw: Tensor) -> Tensor:
+        """Made anew in every pass: cheaper on a GPU than to ask whether it is time."""
+        dtype = _computing(self.centers.dtype)
+        noise = gumbel_of(mixed(self.noise_seed, draw), tuple(self.logits.shape), dtype)
+        return noise * self.selection.noise_scale_of(draw)
+
+    @untraced
+    def _kept_noise(self, draw: int) -> Tensor | None:
+        logits = self.logits
         scale = self.selection.noise_scale(draw)
-        if not self.training or scale == 0:
+        if scale == 0:
             return None
         dtype = _computing(self.centers.dtype)
         key = (self.seed, draw, logits.device, dtype)
@@ -245,9 +317,13 @@ class Antecedent(nn.Module):
             self._seed = written, int(self.noise_seed)
         return self._seed[1]
 
-    @untraced
     def _settled(self, observations: int) -> Chosen:
-        """The choice of evaluation, kept until sets or logits change (see `settled.py`)."""
+        """The choice of evaluation, kept until sets or logits change (see `settled.py`); not kept on a GPU, where to
+        look for changes is a wait, and costs more than to choose."""
+        return self._kept_choice(observations) if may_look(self.logits) else self._choice()
+
+    @untraced
+    def _kept_choice(self, observations: int) -> Chosen:
         tensors = (self.logits, self.centers, self.raw_widths, self.term_mask)
         return self.settled.value(tensors, self._choice, observations=observations)
 
@@ -282,21 +358,12 @@ class Antecedent(nn.Module):
         if not bool((widths[mask] > 0).all()):
             raise ConfigError("widths must be above 0 wherever a term exists")
         mask = mask.to(self.term_mask)
+        self.growth.look()  # before a slot is free for another birth
         self.centers.copy_(torch.where(mask, centers.to(self.centers), self.centers))
         widths = widths.to(self.statistics.mean).clamp_max(any_width(self.raw_widths.dtype))
         raw = raw_from_widths(widths).to(self.raw_widths)
         self.raw_widths.copy_(torch.where(mask, raw, self.raw_widths))
         self.term_mask.copy_(mask)
-
-    def add_sets(
-        self, attributes: Tensor, terms: Tensor, centers: Tensor, widths: Tensor, logits: Tensor
-    ) -> None:
-        """Fill free slots. Writes through `.data`: a graph waiting for its backward pass leaves these slots out,
-        so it stays valid, and autograd is not told of a change that does not concern it."""
-        self.centers.data[attributes, terms] = centers.to(self.centers)
-        self.raw_widths.data[attributes, terms] = raw_from_widths(widths).to(self.raw_widths)
-        self.logits.data[terms, attributes] = logits.to(self.logits)
-        self.term_mask[attributes, terms] = True
 
     def get_extra_state(self) -> Tensor:
         """Counters and birth records as JSON in a byte tensor, which every tensor format can hold."""
@@ -330,7 +397,9 @@ def bounded(x: Tensor, antecedent: Antecedent) -> Tensor:
         least, greatest = torch.aminmax(x.detach())
         if -limit <= float(least) and float(greatest) <= limit:
             return x  # nothing to bound, nothing for the backward pass to do
-    return x.clamp(-limit, limit)
+    within = x.clamp(-limit, limit)
+    # An infinite input, which the host would have refused, must not pass for the farthest one.
+    return within if traced() or may_look(x) else within + (x - x).detach()
 
 
 def check_input(x: Tensor, attributes: int) -> None:
@@ -342,7 +411,7 @@ def check_input(x: Tensor, attributes: int) -> None:
     if not x.is_floating_point():
         raise InputError(f"x must be floating point, got {x.dtype}; use x.float()")
     # A finite sum proves finite entries; only a sum that overflowed or met a NaN needs a closer look.
-    if not traced() and not math.isfinite(float(x.detach().sum())):
+    if may_look(x) and not math.isfinite(float(x.detach().sum())):
         finite = torch.isfinite(x.detach())
         if not bool(finite.all()):
             row, column = (~finite).nonzero()[0].tolist()

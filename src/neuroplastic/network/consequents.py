@@ -13,7 +13,7 @@ from .. import catalog
 from ..errors import ConfigError, at_least, choose
 from ..fuzzy import consequents as decide
 from ..fuzzy.membership import raw_from_widths, widths_from_raw
-from ..fuzzy.noise import gumbel, mix
+from ..fuzzy.noise import gumbel, gumbel_of, mix, mixed
 from ..fuzzy.selection import Selection, hard_choice, straight_through
 from .starting import CLEAR, CROSSING, drawn
 from .untraced import untraced
@@ -133,7 +133,7 @@ class Consequent(nn.Module, ABC):
     """
 
     @abstractmethod
-    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+    def forward(self, x: Tensor, firing: Tensor, draw: int | Tensor) -> Tensor:
         """Firing-weighted sum of the rules' decisions."""
 
     def linear(self) -> LinearForm:
@@ -200,7 +200,7 @@ class AffineConsequent(Consequent):
         self.weight = _started(like.new_empty(rules, outputs, attributes), config.init, attributes**-0.5)
         self.bias = _started(like.new_empty(rules, outputs), config.init, 0.1)
 
-    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+    def forward(self, x: Tensor, firing: Tensor, draw: int | Tensor) -> Tensor:
         """See `Consequent`."""
         return decide.affine(x, firing, self.weight.to(x.dtype), self.bias.to(x.dtype))
 
@@ -216,7 +216,7 @@ class ConstantConsequent(Consequent):
         super().__init__()
         self.bias = _started(like.new_empty(rules, outputs), config.init, 1.0)
 
-    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+    def forward(self, x: Tensor, firing: Tensor, draw: int | Tensor) -> Tensor:
         """See `Consequent`."""
         return decide.constant(firing, self.bias.to(x.dtype))
 
@@ -234,7 +234,7 @@ class LowRankConsequent(Consequent):
         self.weight = _started(like.new_empty(rules, outputs, config.rank), config.init, config.rank**-0.5)
         self.bias = _started(like.new_empty(rules, outputs), config.init, 0.1)
 
-    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+    def forward(self, x: Tensor, firing: Tensor, draw: int | Tensor) -> Tensor:
         """See `Consequent`."""
         projected = x @ self.projection.to(x.dtype)
         return decide.affine(projected, firing, self.weight.to(x.dtype), self.bias.to(x.dtype))
@@ -267,11 +267,20 @@ class MamdaniConsequent(Consequent):
         """The output set each rule concludes, (U, O), as in evaluation."""
         return hard_choice(self.conclusion_logits.detach(), None, None).t().contiguous()
 
-    @untraced
-    def conclusion_noise(self, draw: int) -> Tensor | None:
+    def conclusion_noise(self, draw: int | Tensor) -> Tensor | None:
         """The Gumbel noise in force, (V, O, U), or None where there is none (evaluation, STE, scale 0)."""
+        if not self.training or self.selection.noise_scale(0) == 0:
+            return None
+        if isinstance(draw, int):
+            return self._drawn_noise(draw)
+        logits = self.conclusion_logits
+        noise = gumbel_of(mixed(self.noise_seed, draw), tuple(logits.shape), logits.dtype)
+        return noise * self.selection.noise_scale_of(draw)
+
+    @untraced
+    def _drawn_noise(self, draw: int) -> Tensor | None:
         scale = self.selection.noise_scale(draw)
-        if not self.training or scale == 0:
+        if scale == 0:
             return None
         logits = self.conclusion_logits
         noise = gumbel(mix(int(self.noise_seed), draw), tuple(logits.shape), logits.device, logits.dtype)
@@ -285,7 +294,7 @@ class MamdaniConsequent(Consequent):
         fresh = logits.new_zeros(len(rules), *logits.shape[:2]).scatter_(1, nearest.unsqueeze(1), CLEAR)
         logits[:, :, rules] = fresh.permute(1, 2, 0)
 
-    def forward(self, x: Tensor, firing: Tensor, draw: int) -> Tensor:
+    def forward(self, x: Tensor, firing: Tensor, draw: int | Tensor) -> Tensor:
         """See `Consequent`."""
         noise = self.conclusion_noise(draw)
         chosen = straight_through(self.conclusion_logits, noise, self.selection.rate).to(x.dtype)

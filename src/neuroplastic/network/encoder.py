@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..errors import ConfigError, InputError
-from ..fuzzy.tracing import traced
+from ..fuzzy.tracing import may_look
 from .keeping import keeping
 from .norm_drop import norm_relu_drop
 from .observation import Observation
@@ -30,7 +30,8 @@ class PictureEncoder(nn.Module):
     Each convolution is followed by batch norm, ReLU and dropout; the last one's (16, 10, 10) planes are
     flattened row-major. In evaluation mode without gradients, batch norm and the division by 255 are folded
     into the convolutions: equal to the unfolded pass up to rounding (1e-5), and faster. The folded weights are
-    kept until a parameter or a running statistic changes, whoever writes it (see `settled.py`).
+    kept until a parameter or a running statistic changes, whoever writes it (see `settled.py`); on a GPU, where to look
+    for changes is a wait, nothing is folded.
     """
 
     out_features = FEATURES
@@ -57,7 +58,7 @@ class PictureEncoder(nn.Module):
             )
         # A view whose memory is channels-last, which the convolutions keep: faster both ways (measured on a CPU).
         x = pictures.permute(0, 3, 1, 2).to(next(self.parameters()).dtype)
-        unfolded = self.training or torch.is_grad_enabled() or traced()
+        unfolded = self.training or torch.is_grad_enabled() or not may_look(x)
         planes = self._convolve(x) if unfolded else self._convolve_folded(x)
         features: Tensor = self.feature_norm(planes.flatten(1))
         return features

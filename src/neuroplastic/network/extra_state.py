@@ -13,7 +13,7 @@ from ..decoding import decoded
 from ..errors import ConfigError, at_least
 from ..safe_json import MOST_BYTES, parse
 from .frozen import Wish
-from .neurogenesis import Birth
+from .growth import Birth
 from .prunings import SavedPrunings
 
 # Bytes that a network may need for its records: some at any size, several births of each set, each rule's number.

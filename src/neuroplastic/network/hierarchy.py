@@ -14,8 +14,9 @@ from ..errors import ConfigError, at_least
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
 from .consequents import ConsequentConfig
+from .growth import Birth
 from .limits import Sets
-from .neurogenesis import Birth, Neurogenesis
+from .neurogenesis import Neurogenesis
 from .nfn import _FIRING, _NEUROGENESIS, _SELECTION, NeuroFuzzyNetwork
 from .prunings import Pruning
 from .renewal import Renewal

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from ..errors import CapacityWarning, ConfigError, at_least, choose
+from ..errors import ConfigError, at_least, choose
 from ..fuzzy.backends import backend_for
-from ..fuzzy.noise import mix
+from ..fuzzy.growing import Nursery, Terms, grow_seen
+from ..fuzzy.tracing import traced
 from ..fuzzy.welford import Moments
 
 if TYPE_CHECKING:
@@ -47,18 +46,6 @@ class Neurogenesis:
         choose("neurogenesis.sprouting", self.sprouting, ("xavier", "max"))
 
 
-@dataclass(frozen=True)
-class Birth:
-    """One fuzzy set that was born: when, where, and how many observations asked for it."""
-
-    step: int
-    attribute: int
-    term: int
-    center: float
-    width: float
-    count: int
-
-
 class Statistics(nn.Module):
     """Running moments of the values that no set covered, per attribute."""
 
@@ -75,106 +62,102 @@ class Statistics(nn.Module):
         """The moments so far."""
         return Moments(self.count, self.mean, self.m2)
 
-    def set(self, moments: Moments) -> None:
-        """Replace the moments, in place."""
-        for name, value in moments._asdict().items():
-            getattr(self, name).copy_(value)
-
-    def restart(self, attributes: Tensor) -> None:
-        """Forget what was counted for these attributes."""
-        for name in Moments._fields:
-            getattr(self, name)[attributes] = 0
-
-
-class Growth:
-    """What an antecedent remembers of its growth. Plain data: it travels in the module's extra state."""
-
-    def __init__(self) -> None:
-        self.batches = 0
-        self.births: list[Birth] = []
-        self.at_capacity = False
-
-    def as_dict(self) -> dict[str, object]:
-        """A form that JSON can hold."""
-        return {
-            "batches": self.batches,
-            "at_capacity": self.at_capacity,
-            "births": [asdict(birth) for birth in self.births],
-        }
-
-    def restore(self, batches: int, births: Iterable[Birth], *, at_capacity: bool) -> None:
-        """Take over what another remembers."""
-        self.batches, self.births, self.at_capacity = batches, list(births), at_capacity
-
-
-def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor) -> None:
-    """Count one training batch; when `delay` of them have passed, let sets be born where inputs lay uncovered."""
-    growth = antecedent.growth
-    growth.batches += 1
-    sets = antecedent.centers.detach().to(x.dtype), antecedent.precisions().detach().to(x.dtype)
-    # Covered is what some set reaches with a membership of epsilon: where its log-membership is log(epsilon) or more.
-    limit = -math.log(rule.epsilon)
-    failing = backend_for(x).uncovered(x, *sets, antecedent.covering_mask, limit)
-    statistics = antecedent.statistics
-    statistics.set(statistics.moments().merged(Moments(*(m.to(statistics.mean.dtype) for m in failing))))
-    if growth.batches % rule.delay == 0:
-        _deliver(antecedent, rule)
-
-
-def _deliver(antecedent: Antecedent, rule: Neurogenesis) -> None:
-    group = data_parallel_group()
-    moments = antecedent.statistics.moments()
-    if group is not None:
-        moments = _merged_over(group, moments)
-        antecedent.statistics.set(moments)
-    asking = moments.count >= rule.min_count
-    full = antecedent.term_mask.all(dim=1)
-    if not antecedent.growth.at_capacity and bool((asking & full).any()):
-        antecedent.growth.at_capacity = True
-        attribute = int((asking & full).nonzero()[0])
-        warnings.warn(
-            f"attribute {attribute} is not covered but already has max_terms = {antecedent.max_terms} fuzzy sets; "
-            "raise max_terms to let it grow (reported once)",
-            CapacityWarning,
-            stacklevel=2,
-        )
-    antecedent.statistics.restart(asking & full)
-    attributes = (asking & ~full).nonzero().squeeze(1)
-    if len(attributes):
-        widths = moments.deviation()[attributes].clamp_min(rule.min_width)
-        _bear(
-            antecedent,
-            rule,
-            attributes,
-            moments.mean[attributes].clone(),
-            widths,
-            moments.count[attributes].clone(),
-        )
-        antecedent.statistics.restart(attributes)
-
 
 @torch.no_grad()
-def _bear(
-    antecedent: Antecedent,
-    rule: Neurogenesis,
-    attributes: Tensor,
-    centers: Tensor,
-    widths: Tensor,
-    counts: Tensor,
-) -> None:
+def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor, *, seen: bool) -> None:
+    """Count one training batch; when `delay` of them have passed, let sets be born where inputs lay uncovered.
+
+    `seen` says whether the host may look at values. Where it may not, a GPU decides by itself; a compiler on the CPU
+    gets an operation that it does not look into.
+    """
+    sets = antecedent.precisions().detach(), antecedent.covering_mask
+    tables = nursery(antecedent)
+    deviation = None if rule.sprouting == "max" else antecedent.logit_deviation
+    terms = Terms(rule.delay, rule.min_count, rule.min_width, deviation)
+    # Covered is what some set reaches with a membership of epsilon: where its log-membership is log(epsilon) or more.
+    limit = -math.log(rule.epsilon)
+    if not seen and traced() and x.is_cpu:
+        _observe_opaquely(x, *sets, *_flat(tables), limit, *astuple(terms))
+        return
+    _count(x, *sets, tables, limit)
+    if not seen:
+        backend_for(x, antecedent.max_terms).grow(tables, terms)
+        return
+    grow_seen(tables, terms)
+    if antecedent.growth.batches % rule.delay == 0:
+        antecedent.growth.look()
+
+
+def nursery(antecedent: Antecedent) -> Nursery:
+    """What births read and write. Parameters by `.data`: a graph waiting for its backward pass leaves free slots out,
+    so it stays valid, and autograd is not told of a change that does not concern it."""
     growth = antecedent.growth
-    terms = antecedent.term_mask[attributes].to(torch.int8).argmin(dim=1)  # the lowest free slot
-    if rule.sprouting == "max":
-        existing = antecedent.term_mask[attributes].t().unsqueeze(-1)
-        logits = antecedent.logits[:, attributes].masked_fill(~existing, -torch.inf).amax(dim=0)
-    else:
-        seed = mix(antecedent.seed, -growth.batches) % 2**63
-        generator = torch.Generator().manual_seed(seed)
-        drawn = torch.randn(len(attributes), antecedent.rules, generator=generator)
-        logits = drawn.to(antecedent.logits) * antecedent.logit_deviation
-    antecedent.add_sets(attributes, terms, centers, widths, logits)
-    records = zip(*(tensor.tolist() for tensor in (attributes, terms, centers, widths, counts)), strict=True)
-    growth.births += [Birth(growth.batches, a, t, c, w, round(n)) for a, t, c, w, n in records]
+    return Nursery(
+        antecedent.centers.data,
+        antecedent.raw_widths.data,
+        antecedent.term_mask,
+        antecedent.logits.data,
+        antecedent.statistics.moments(),
+        antecedent.noise_seed,
+        growth.batch_count,
+        growth.full,
+        growth.born_step,
+        growth.born,
+    )
+
+
+def _count(x: Tensor, precisions: Tensor, covering: Tensor, tables: Nursery, limit: float) -> None:
+    """Merge the values of a batch that no set covers into the statistics."""
+    tables.batches.add_(1)
+    centers = tables.centers.to(x.dtype)
+    failing = backend_for(x).uncovered(x, centers, precisions.to(x.dtype), covering, limit)
+    group = data_parallel_group()
+    if group is not None:
+        failing = _merged_over(group, failing)
+    statistics = tables.statistics
+    merged = statistics.merged(Moments(*(moment.to(statistics.mean.dtype) for moment in failing)))
+    for moment, value in zip(statistics, merged, strict=True):
+        moment.copy_(value)
+
+
+def _flat(tables: Nursery) -> list[Tensor]:
+    return [*tables[:4], *tables.statistics, *tables[5:]]
+
+
+@torch.library.custom_op(
+    "neuroplastic::observe",
+    mutates_args=(
+        *("centers", "raw_widths", "mask", "logits", "count", "mean", "m2", "batches", "full"),
+        *("born_step", "born"),
+    ),
+)
+def _observe_opaquely(
+    x: Tensor,
+    precisions: Tensor,
+    covering: Tensor,
+    centers: Tensor,
+    raw_widths: Tensor,
+    mask: Tensor,
+    logits: Tensor,
+    count: Tensor,
+    mean: Tensor,
+    m2: Tensor,
+    seed: Tensor,
+    batches: Tensor,
+    full: Tensor,
+    born_step: Tensor,
+    born: Tensor,
+    limit: float,
+    delay: int,
+    min_count: int,
+    min_width: float,
+    deviation: float | None,
+) -> None:
+    """`observe` on the CPU as one step of a compiled program."""
+    statistics = Moments(count, mean, m2)
+    tables = Nursery(centers, raw_widths, mask, logits, statistics, seed, batches, full, born_step, born)
+    _count(x, precisions, covering, tables, limit)
+    grow_seen(tables, Terms(delay, min_count, min_width, deviation))
 
 
 def data_parallel_group() -> torch.distributed.ProcessGroup | None:

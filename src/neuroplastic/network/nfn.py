@@ -21,9 +21,10 @@ from .antecedent import Antecedent, bounded, check_input
 from .configuration import check_parts, config_of, read_config
 from .consequents import ConsequentConfig, MamdaniConsequent, consequent_config
 from .frozen import Frozen, Wish, checked_wish
+from .growth import Birth
 from .keeping import keeping
 from .limits import Sets
-from .neurogenesis import Birth, Neurogenesis, Statistics
+from .neurogenesis import Neurogenesis, Statistics
 from .prunings import Pruning
 from .renewal import Renewal, Renewals
 from .renewal_state import Rebirth

@@ -28,7 +28,7 @@ _hooks_on_saved_tensors = getattr(torch._C._autograd, "_top_saved_tensors_defaul
 class Pass(NamedTuple):
     """The number of the noise draw, and which of the sets (D, T) existed."""
 
-    draw: int
+    draw: int | Tensor
     mask: Tensor
 
 
@@ -81,7 +81,7 @@ class PassBook:
 
 
 def _same(one: Pass, other: Pass) -> bool:
-    return one.draw == other.draw and _same_mask(one, other)
+    return bool(one.draw == other.draw) and _same_mask(one, other)
 
 
 def _same_mask(one: Pass, other: Pass) -> bool:

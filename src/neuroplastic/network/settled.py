@@ -28,7 +28,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from ..fuzzy.tracing import traced
+from ..fuzzy.tracing import recorded
 from .keeping import keeping
 
 Value = TypeVar("Value")
@@ -73,7 +73,7 @@ class Settled(Generic[Value]):
 
         It serves an evaluation of that many observations; without a number, everything is looked at.
         """
-        if traced():  # a recorded program must compute it each time; what it makes is its own
+        if recorded():  # a recorded program must compute it each time; what it makes is its own
             return make()
         kept = self._kept
         share = 1.0

@@ -29,6 +29,7 @@ def _own_memory(net: NeuroFuzzyNetwork) -> None:
         if not tensor.is_contiguous():
             tensor.data = tensor.data.contiguous()
     net.antecedent.term_mask = net.antecedent.term_mask.bool()
+    net.antecedent.growth.to(net.antecedent.term_mask.device)
 
 
 def _before_loading(net: NeuroFuzzyNetwork, *state: object) -> None:

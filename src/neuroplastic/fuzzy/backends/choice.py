@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,9 +19,21 @@ from .library import open_library
 EAGER = Eager()
 _library = open_library()
 COMPILED = None if _library is None else Compiled(_library)
-# In order of preference. The eager one serves everybody.
-_FAST: tuple[Backend, ...] = () if COMPILED is None else (COMPILED,)
 _fast = True
+
+
+@functools.cache
+def triton_backend() -> Backend | None:
+    """The Triton kernels; None where Triton is not installed or switched off by NEUROPLASTIC_KERNEL=0."""
+    if os.environ.get("NEUROPLASTIC_KERNEL") == "0" or importlib.util.find_spec("triton") is None:
+        return None
+    from .triton_backend import Triton  # takes a second, and only who has a GPU needs it
+
+    return Triton()
+
+
+def _fastest(tensor: Tensor) -> Backend | None:
+    return COMPILED if tensor.is_cpu else triton_backend() if tensor.is_cuda else None
 
 
 def backend_for(tensor: Tensor, terms: int = 1) -> Backend:
@@ -27,9 +42,9 @@ def backend_for(tensor: Tensor, terms: int = 1) -> Backend:
     A program that is being traced or exported gets the eager one, whose every step a graph can hold.
     """
     if _fast and not traced():
-        for backend in _FAST:
-            if backend.serves(tensor, terms):
-                return backend
+        backend = _fastest(tensor)
+        if backend is not None and backend.serves(tensor, terms):
+            return backend
     return EAGER
 
 

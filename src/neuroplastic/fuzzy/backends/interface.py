@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from .. import growing, splitmix
+from ..growing import Nursery, Terms
 from ..welford import Moments
 
 
@@ -92,6 +94,10 @@ class Backend(ABC):
         A set whose centre or precision is not finite covers nothing.
         """
 
+    def grow(self, nursery: Nursery, terms: Terms) -> None:
+        """Births without a look at any value, in place, once a batch's uncovered values are in the statistics."""
+        growing.grow(nursery, terms)
+
     @abstractmethod
     def entmax15(self, shifted: Tensor) -> Tensor:
         """1.5-entmax over dim 1 of (B, U) rows whose greatest entry is 0, differentiable; a NaN fills its row."""
@@ -99,6 +105,10 @@ class Backend(ABC):
     @abstractmethod
     def uniform(self, seed: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
         """Uniform float32 numbers in (0, 1), never 0 or 1: element i is a function of `seed` and i alone."""
+
+    def gumbel(self, seed: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """Gumbel(0, 1) numbers, `-log(-log(uniform))`, of a seed (1,) that nobody looks at."""
+        return splitmix.uniform_of(seed, shape).to(dtype).log().neg().log().neg()
 
     @abstractmethod
     def norm_relu_drop(

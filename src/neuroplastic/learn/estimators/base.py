@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight
 from torch import Tensor
 
 from ...errors import CapacityWarning, InputError
-from ...network.neurogenesis import Birth
+from ...network.growth import Birth
 from ...network.nfn import NeuroFuzzyNetwork
 from ...rules.evidence import Evidence
 from ...rules.naming import Naming

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ...errors import ConfigError
-from ...network.neurogenesis import Birth
+from ...network.growth import Birth
 from ...network.nfn import NeuroFuzzyNetwork
 from .style import FOR, INK, MAP, figure, short
 
