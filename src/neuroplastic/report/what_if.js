@@ -136,5 +136,5 @@ const WhatIf = (() => {
     return { given, row, show };
   }
 
-  return { pages: [...document.querySelectorAll(".what-if")].map(start) };
+  return { start, pages: [...document.querySelectorAll(".what-if")].map(start) };
 })();

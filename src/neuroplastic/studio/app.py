@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
 from . import pages
+from .desk import Desk
 from .guard import App, Door, Guard
 from .library import Library
+from .tables import Tables
 from .watch import Viewers
 
 
 def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7") -> App:
     """The studio as an ASGI application; `start` is where its bare address leads."""
+    desk = Desk()
+    tables = Tables(library, desk)
 
     async def home(_: Request) -> Response:
         return RedirectResponse(start, 303)
 
     async def agents(_: Request) -> Response:
         return JSONResponse({"agents": list(library.agents())})
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await tables.close()
+            await desk.close()
 
     shells = [
         Route(path, pages.page) for name in pages.existing() for path in (f"/{name}", f"/{name}/{{about}}")
@@ -31,8 +46,9 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
         Route("/static/{name}", pages.static),
         Route("/api/agents", agents),
         WebSocketRoute("/api/watch/{name}", Viewers(library).watch),
+        *tables.routes(),
     ]
-    inner = Starlette(routes=routes, exception_handlers={Exception: _failed})
+    inner = Starlette(routes=routes, exception_handlers={Exception: _failed}, lifespan=lifespan)
     return Guard(inner, door)  # type: ignore[arg-type]
 
 

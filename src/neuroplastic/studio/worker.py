@@ -95,10 +95,10 @@ class Worker:
         with self._sending, contextlib.suppress(OSError, ValueError):
             self._connection.send((kind, content))
 
-    def close(self) -> None:
-        """End the process, if need be by force, and wait for that. Not for the event loop's thread."""
+    def close(self, patience: float = PATIENCE) -> None:
+        """End the process, after so many seconds by force, and wait for that. Not for the event loop's thread."""
         self.tell(END)
-        self._process.join(PATIENCE)
+        self._process.join(patience)
         if self._process.is_alive():
             self._process.kill()
             self._process.join()

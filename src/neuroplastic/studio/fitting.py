@@ -1,0 +1,118 @@
+"""A fit in a process of its own: it tells how far it is, and what it made appears whole or not at all."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..usecases.requests import FitRequest, TableRequest
+from .worker import CRASHED, FAILED, Channel, Worker
+
+PROGRESS, DONE, CANCELLED, RUNNING = "progress", "done", "cancelled", "running"
+MOST_FITS = 2
+"""That run at once."""
+KEPT = 20
+"""Ended ones that can still be asked about."""
+# Seconds between two messages on how far it is.
+PERIOD = 0.1
+
+
+def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: str) -> None:
+    """Read, fit and write; told in the end."""
+    from ..usecases.preparing import prepare_table
+    from ..usecases.progress import Headway
+    from ..usecases.table_pages import save_table
+    from ..usecases.tables import fit_table
+    from ..usecases.trying import outcome_of
+
+    told = 0.0
+
+    def tell(headway: Headway) -> None:
+        nonlocal told
+        if channel.command() is not None:  # there is only one: to end
+            raise InputError("cancelled")
+        if time.monotonic() - told >= PERIOD or headway.done == headway.total:
+            told = time.monotonic()
+            channel.send(PROGRESS, asdict(headway))
+
+    channel.send(PROGRESS, asdict(Headway("reading", 0, 1, "file")))
+    prepared = prepare_table(table)
+    fitted = fit_table(prepared, how, on_progress=tell)
+    channel.send(PROGRESS, asdict(Headway("writing", 0, 1, "page")))
+    saved = save_table(fitted, out)
+    channel.send(DONE, {"model": name, **asdict(outcome_of(fitted, saved.summary))})
+
+
+@dataclass
+class Fit:
+    """A fit as the studio sees it."""
+
+    number: int
+    name: str
+    """of the model that it makes"""
+    worker: Worker | None = None
+    state: str = RUNNING
+    headway: dict[str, Any] = field(default_factory=dict)
+    outcome: dict[str, Any] = field(default_factory=dict)
+    why: str = ""
+
+    def hear(self, kind: str, content: Any) -> None:
+        """Take a message of the process."""
+        if self.state != RUNNING:
+            return
+        if kind == PROGRESS:
+            self.headway = content
+        elif kind == DONE:
+            self.outcome, self.state = content, DONE
+        elif kind in (FAILED, CRASHED):
+            self.why = content or "the fit's process ended without a word; the studio's terminal may say why"
+            self.state = FAILED
+
+    def told(self) -> dict[str, Any]:
+        """For the page."""
+        return {
+            "fit": self.number,
+            "state": self.state,
+            "headway": self.headway,
+            "why": self.why,
+            **({"outcome": self.outcome} if self.state == DONE else {}),
+        }
+
+
+class Fits:
+    """All fits of a studio."""
+
+    def __init__(self, models: Path) -> None:
+        self.models = models
+        self.by_number: dict[int, Fit] = {}
+        self._numbers = itertools.count(1)
+
+    @property
+    def running(self) -> list[Fit]:
+        """Those under way."""
+        return [one for one in self.by_number.values() if one.state == RUNNING]
+
+    def start(self, table: TableRequest, how: FitRequest, name: str) -> Fit:
+        """Begin one; blocks while the process starts."""
+        made = Fit(next(self._numbers), name)
+        self.by_number[made.number] = made
+        for number in [n for n, one in self.by_number.items() if one.state != RUNNING][:-KEPT]:
+            del self.by_number[number]
+        made.worker = Worker(fit, table, how, name, str(self.models / name), hear=made.hear)
+        return made
+
+    def cancel(self, made: Fit) -> None:
+        """End one; nothing was written that is not whole."""
+        if made.state == RUNNING:
+            made.state = CANCELLED
+        if made.worker is not None:
+            made.worker.close(patience=2.0)
+
+    def close(self) -> None:
+        """End all."""
+        for one in list(self.by_number.values()):
+            self.cancel(one)

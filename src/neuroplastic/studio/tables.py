@@ -1,0 +1,225 @@
+"""Tables and models over HTTP: rows come in, fits run elsewhere, models are tried and taken home."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ..errors import ConfigError, choose
+from ..usecases.requests import FitRequest, TableRequest, rule_files
+from ..whole_files import write_whole
+from .desk import Desk
+from .fitting import MOST_FITS, Fit, Fits
+from .library import Library
+from .requests import answering, body_of, json_of, named
+
+MOST_BYTES = 20 * 1024 * 1024
+MOST_TABLES = 20
+UPLOADS = ".uploads"
+"""A folder among the models for what was dropped on the page; it goes when the studio ends."""
+# A page of a model brings its own script and style: nothing but those, and in a frame that is nobody's origin.
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "frame-ancestors 'self'; sandbox allow-scripts"
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A file of rows that can be fitted."""
+
+    name: str
+    """as its owner calls it"""
+    path: Path
+    ours: bool
+    """whether it was uploaded, and is the studio's to remove"""
+
+
+class Tables:
+    """Rows, fits and models."""
+
+    def __init__(self, library: Library, desk: Desk) -> None:
+        self.library, self.desk = library, desk
+        self.fits = Fits(library.models)
+        self.rows: dict[str, Rows] = {}
+        for name, path in library.given.items():
+            if path.suffix.lower() in (".csv", ".parquet"):
+                self.rows[name] = Rows(name, path, ours=False)
+
+    def routes(self) -> list[Route]:
+        """All addresses of this part."""
+        model = "/api/models/{name}"
+        return [
+            Route("/api/tables", answering(self.listed), methods=["GET"]),
+            Route("/api/tables", answering(self.upload), methods=["POST"]),
+            Route("/api/tables/{key}", answering(self.look)),
+            Route("/api/fits", answering(self.fit), methods=["POST"]),
+            Route("/api/fits/{number:int}", answering(self.progress)),
+            Route("/api/fits/{number:int}/cancel", answering(self.cancel), methods=["POST"]),
+            Route("/api/models", answering(self.models)),
+            Route(model, answering(self.model)),
+            Route(f"{model}/explain", answering(self.explain), methods=["POST"]),
+            Route(f"{model}/page", answering(self.page)),
+            Route(f"{model}/download/{{what}}", answering(self.download)),
+        ]
+
+    async def close(self) -> None:
+        """End fits, and remove what was uploaded."""
+        await asyncio.to_thread(self.fits.close)
+        for key in list(self.rows):
+            self._forget(key)
+        folder = self.library.models / UPLOADS
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+    async def listed(self, _: Request) -> Response:
+        """The tables at hand."""
+        found = [{"key": key, "name": rows.name} for key, rows in self.rows.items()]
+        return JSONResponse({"tables": found})
+
+    async def upload(self, request: Request) -> Response:
+        """Take a CSV file; read it elsewhere, and keep it only if it can be."""
+        name = request.query_params.get("name", "table.csv")[:200]
+        content = await body_of(request, MOST_BYTES)
+        if not content.strip():
+            raise ConfigError("the file is empty; it needs a header and rows below it")
+        if b"\0" in content[:4096]:
+            raise ConfigError("the file is not text; give a CSV file")
+        key = secrets.token_hex(8)
+        path = self.library.models / UPLOADS / f"{key}.csv"
+        await asyncio.to_thread(_write, path, content)
+        self.rows[key] = Rows(name, path, ours=True)
+        for old in [k for k, rows in self.rows.items() if rows.ours][:-MOST_TABLES]:
+            self._forget(old)
+        try:
+            found = await self._look(key)
+        except BaseException:
+            self._forget(key)
+            raise
+        return JSONResponse(found)
+
+    async def look(self, request: Request) -> Response:
+        """The columns of a table at hand."""
+        return JSONResponse(await self._look(request.path_params["key"]))
+
+    async def fit(self, request: Request) -> Response:
+        """Begin a fit."""
+        given = await json_of(request)
+        rows = self._rows(named(given, "table", str))
+        ignore = tuple(str(name) for name in named(given, "ignore", list, []))
+        table = TableRequest(
+            rows.path, named(given, "target", str), named(given, "task", str, "auto"), ignore
+        )
+        readable = named(given, "readable", bool, True)
+        how = FitRequest(folds=min(named(given, "folds", int, 5), 20), readable=readable)
+        if len(self.fits.running) >= MOST_FITS:
+            raise HTTPException(429, f"{MOST_FITS} fits are running already; wait for one, or cancel it")
+        name = self._new_name(Path(rows.name).stem)
+        made = await asyncio.to_thread(self.fits.start, table, how, name)
+        return JSONResponse(made.told())
+
+    async def progress(self, request: Request) -> Response:
+        """How far a fit is, or what it gave."""
+        return JSONResponse(self._fit(request).told())
+
+    async def cancel(self, request: Request) -> Response:
+        """End a fit."""
+        made = self._fit(request)
+        await asyncio.to_thread(self.fits.cancel, made)
+        return JSONResponse(made.told())
+
+    async def models(self, _: Request) -> Response:
+        """The models at hand."""
+        return JSONResponse({"models": list(self.library.models_of_tables())})
+
+    async def model(self, request: Request) -> Response:
+        """What can be tried of a model; with what its fit told, if that was just now."""
+        name, path = self._model(request)
+        found = await self.desk.ask("model", path=path)
+        fits = [one.outcome for one in self.fits.by_number.values() if one.outcome.get("model") == name]
+        return JSONResponse({**found, "outcome": fits[-1] if fits else None, "files": rule_files()})
+
+    async def explain(self, request: Request) -> Response:
+        """Why a model answers a row as it does."""
+        given = await json_of(request)
+        data = str(self._rows(named(given, "table", str)).path)
+        _, path = self._model(request)
+        return JSONResponse(
+            await self.desk.ask("explain", path=path, data=data, row=named(given, "row", int))
+        )
+
+    async def page(self, request: Request) -> Response:
+        """The page that was written with a model, as it was written."""
+        _, path = self._model(request)
+        content = await self.desk.ask("page", path=path)
+        headers = {"content-security-policy": _PAGE_POLICY}
+        return Response(content, media_type="text/html; charset=utf-8", headers=headers)
+
+    async def download(self, request: Request) -> Response:
+        """A model's page, the model itself, its predictions, or its rules by the ending of a file."""
+        name, path = self._model(request)
+        what = request.path_params["what"]
+        if what == "page":
+            return _file(f"{name}.html", await self.desk.ask("page", path=path))
+        if what == "model":
+            return _file(f"{name}.zip", await self.desk.ask("archive", path=path))
+        if what == "predictions":
+            data = str(self._rows(request.query_params.get("table", "")).path)
+            return _file(f"{name}.csv", await self.desk.ask("predictions", path=path, data=data))
+        ending = choose("what", f".{what}", rule_files())
+        return _file(f"{name}{ending}", await self.desk.ask("rules_as", path=path, ending=ending))
+
+    async def _look(self, key: str) -> dict[str, object]:
+        rows = self._rows(key)
+        found = await self.desk.ask("look", path=str(rows.path), seconds=30.0)
+        return {"key": key, "name": rows.name, **found}
+
+    def _rows(self, key: str) -> Rows:
+        if key not in self.rows:
+            raise HTTPException(404, "this table is not at hand any more; drop the file again")
+        return self.rows[key]
+
+    def _fit(self, request: Request) -> Fit:
+        found = self.fits.by_number.get(request.path_params["number"])
+        if found is None:
+            raise HTTPException(404, "there is no such fit")
+        return found
+
+    def _model(self, request: Request) -> tuple[str, str]:
+        name = request.path_params["name"]
+        path = self.library.models_of_tables().get(name)
+        if path is None:
+            raise HTTPException(404, "there is no model of that name here; choose one from the list")
+        return name, str(path)
+
+    def _forget(self, key: str) -> None:
+        rows = self.rows.pop(key)
+        if rows.ours:
+            rows.path.unlink(missing_ok=True)
+
+    def _new_name(self, stem: str) -> str:
+        """A name for a model: letters, digits and dashes of the file's, and a number where it is taken."""
+        base = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:40] or "table"
+        pending = {one.name for one in self.fits.running}
+        names = (base if k == 1 else f"{base}-{k}" for k in range(1, 10_000))
+        return next(n for n in names if n not in pending and not (self.library.models / n).exists())
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
+
+
+def _file(name: str, content: bytes) -> Response:
+    """A download; the name is one of ours, or stripped of what could end the header."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+    headers = {"content-disposition": f'attachment; filename="{plain}"'}
+    return Response(content, media_type="application/octet-stream", headers=headers)
