@@ -39,7 +39,10 @@ KINDS: dict[str, dict[str, str | type]] = {
 """By group and name. An address is `module:class` inside this package."""
 
 _ELSEWHERE: dict[str, dict[str, str]] = {
-    "learner": {"imitation": "learn.imitation.config:ImitationConfig"},
+    "learner": {
+        "imitation": "learn.imitation.config:ImitationConfig",
+        "offline": "learn.offline.config:OfflineConfig",
+    },
 }
 """Kinds that a run may be of, but that `train` cannot begin: other commands make them. Not listed by `names`."""
 

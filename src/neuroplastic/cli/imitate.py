@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+from pathlib import Path
 
+from ..errors import ConfigError
+from ..gym.recordings import read_recording
 from ..learn.imitation.config import ImitationConfig
 from ..learn.imitation.rounds import Round
-from ..usecases.imitating import Imitated, imitate_teacher
+from ..usecases.imitating import Imitated, imitate_recording, imitate_teacher
 from ..usecases.teaching import find_teacher, student_task
 
 
@@ -22,7 +25,23 @@ def run(options: argparse.Namespace) -> int:
         max_premises=options.premises,
         costs=not options.no_costs,
     )
-    teacher, task = find_teacher(options.teacher, student_task(options.task, options.observe))
+    task = student_task(options.task, options.observe)
+    if options.data is not None:
+        if options.teacher is not None:
+            raise ConfigError("--data is what somebody did, and --teacher somebody to ask: give one of them")
+        recording = read_recording(options.data)
+        name = Path(options.data).name
+        cloned = imitate_recording(
+            task,
+            recording,
+            config,
+            name=name,
+            episodes=options.episodes,
+            seed=options.seed,
+            runs=options.runs,
+        )
+        return _print(cloned)
+    teacher, task = find_teacher(options.teacher, task)
 
     def told(made: Round) -> None:
         print(
@@ -34,6 +53,10 @@ def run(options: argparse.Namespace) -> int:
     made = imitate_teacher(
         task, teacher, config, episodes=options.episodes, seed=options.seed, runs=options.runs, on_round=told
     )
+    return _print(made)
+
+
+def _print(made: Imitated) -> int:
     print("\n".join(made.sentences))
     print(f"\n{report(made)}\n\n{made.diagnosis}\n\n{made.folder}")
     return 0
@@ -42,9 +65,10 @@ def run(options: argparse.Namespace) -> int:
 def report(made: Imitated) -> str:
     """How alike the two play, and what both score."""
     many = len(made.returns)
-    spread = [statistics.stdev(of) if many > 1 else 0.0 for of in (made.returns, made.teacher_returns)]
+    spread = [statistics.stdev(of) if len(of) > 1 else 0.0 for of in (made.returns, made.teacher_returns)]
+    where = "episodes held out" if made.config.learner.method == "cloning" else "its decisions"  # type: ignore[attr-defined]
     return (
-        f"does what the teacher would in {100 * made.agreement:.1f} % of its decisions\n"
+        f"does what the teacher would in {100 * made.agreement:.1f} % of {where}\n"
         f"score {made.score:.4g} +- {spread[0]:.3g} over {many} episodes; the teacher's {made.teacher_score:.4g} +- "
         f"{spread[1]:.3g}"
     )

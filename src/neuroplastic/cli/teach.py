@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
-from .arguments import add_import, late, whole
+from .arguments import add_import, is_number, late, whole
 
 
 def add_to(commands: Any) -> None:
@@ -21,6 +22,9 @@ def add_to(commands: Any) -> None:
         "--teacher",
         help="scripted (default, of DOOM), a run, DTC or GH (agents in the box), a Stable-Baselines3 FILE.zip, or "
         "MODULE:FUNCTION from observations to actions or action values",
+    )
+    imitate.add_argument(
+        "--data", metavar="FOLDER", help="a recording to clone, a Minari data set, and no teacher"
     )
     imitate.add_argument(
         "--observe",
@@ -48,3 +52,68 @@ def add_to(commands: Any) -> None:
     )
     add_import(imitate)
     imitate.set_defaults(run=late("imitate", "run"))
+    _add_record_play(commands)
+    _add_offline(commands)
+
+
+def _add_record_play(commands: Any) -> None:
+    command = commands.add_parser(
+        "record-play",
+        help="play episodes and write them as a Minari data set",
+        description="Observations (of DOOM pictures and named attributes), actions, rewards, seeds, and what the "
+        "player thought its actions were worth, in a folder that minari.MinariDataset opens.",
+    )
+    command.add_argument(
+        "player",
+        metavar="AGENT",
+        help="a run, DTC or GH (agents in the box), or with --task: scripted, a Stable-Baselines3 FILE.zip, or "
+        "MODULE:FUNCTION",
+    )
+    command.add_argument("--task", help="what is played, where AGENT does not say so")
+    command.add_argument("--out", required=True, metavar="FOLDER", help="a new folder for the data set")
+    command.add_argument("--episodes", type=whole(1), default=200, help="how many (default: 200)")
+    command.add_argument("--seed", type=whole(0), default=0, help="of the episodes (default: 0)")
+    command.add_argument(
+        "--observe", choices=("both", "objects"), default="both", help="of DOOM: what is kept (default: both)"
+    )
+    command.add_argument(
+        "--random", type=share, default=0.0, help="share of actions that are drawn at random (default: 0)"
+    )
+    add_import(command)
+    command.set_defaults(run=late("offline", "run_record_play"))
+
+
+def _add_offline(commands: Any) -> None:
+    command = commands.add_parser(
+        "offline",
+        allow_abbrev=False,
+        help="learn an agent from a recording alone",
+        description="Discrete conservative or implicit Q-learning, or plain cloning, from a Minari data set; evaluated "
+        "by greedy episodes after each epoch, kept as a run. Any field of the configuration can be given, such as "
+        "--epochs 10 --steps-per-epoch 5000 --conservatism 0.5.",
+    )
+    command.takes_fields = True
+    command.add_argument(
+        "task", nargs="?", metavar="TASK", help="as in train; of DOOM the named attributes are seen"
+    )
+    command.add_argument(
+        "--data", metavar="FOLDER", help="a Minari data set with discrete actions, or its name"
+    )
+    command.add_argument(
+        "--agent", choices=("nfn", "dnn"), default="nfn", help="rules (default) or a plain network"
+    )
+    command.add_argument("--method", choices=("cql", "iql", "cloning"), default="cql", help="default: cql")
+    command.add_argument("--seed", type=whole(0), default=0, help="of the run (default: 0)")
+    command.add_argument(
+        "--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)"
+    )
+    command.add_argument("--resume", metavar="RUN", help="go on with a run; with --epochs N up to N epochs")
+    add_import(command)
+    command.set_defaults(run=late("offline", "run_offline"))
+
+
+def share(text: str) -> float:
+    """The type of an option that is a number from 0 to 1."""
+    if not is_number(text) or not 0 <= float(text) <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, got {text!r}")
+    return float(text)

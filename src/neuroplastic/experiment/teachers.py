@@ -63,7 +63,11 @@ def asked(
     teacher: Teacher, observations: Observations, task: Task
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The teacher's actions (k,), the plainest of those that do the same, and what the worst one would cost, (k,)."""
-    answer, count = np.asarray(teacher.answer(observations)), len(observations)
+    return told(np.asarray(teacher.answer(observations)), len(observations), task)
+
+
+def told(answer: NDArray[Any], count: int, task: Task) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The same of an answer that was given to `count` observations."""
     if answer.shape == (count, len(task.actions)):
         values = answer.astype(np.float64)
         return plainest(task)[values.argmax(axis=1)], costs_of(values)

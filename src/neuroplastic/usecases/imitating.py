@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
+from ..errors import InputError
 from ..experiment.agent import build_agent, diagnosis_of, greedy
 from ..experiment.configuration import RunConfig, TrialProtocol
 from ..experiment.decision import sentences
@@ -19,9 +22,10 @@ from ..experiment.run_folder import EpochMetrics, RunFolder
 from ..experiment.teachers import Teacher, asked
 from ..experiment.trial import EVALUATION_SEED, KEPT_FIGURES
 from ..learn.imitation.config import ImitationConfig
-from ..learn.imitation.demonstrations import Demonstrations
+from ..learn.imitation.demonstrations import Demonstrations, costs_of
 from ..learn.imitation.rounds import Round, best, imitate
-from ..learn.imitation.student import Student
+from ..learn.imitation.student import Student, fit_student
+from ..learn.offline.recording import Episode, Recording
 from ..network.dueling import DuelingNetwork
 from ..network.encoders.attributes import AttributeEncoderConfig
 from ..rules.diagnosis import Diagnosis
@@ -68,21 +72,9 @@ def imitate_teacher(
     on_round: Callable[[Round], None] = lambda _: None,
 ) -> Imitated:
     """Fit a student of a teacher on a task of named attributes, and evaluate both on the same episodes."""
-    protocol = TrialProtocol(epochs=config.rounds, steps_per_epoch=config.states, episodes=episodes)
 
     def run_of(student: Student) -> tuple[RunConfig, DuelingNetwork]:
-        made = RunConfig(
-            task,
-            PRESET,
-            replace(config, teacher=teacher.name),
-            AttributeEncoderConfig(clip=True),
-            student.head,
-            protocol,
-            seed,
-        )
-        agent = build_agent(made)
-        student.write_into(agent)
-        return made, agent.eval()
+        return _run_of(student, task, replace(config, teacher=teacher.name), episodes, seed)
 
     def collect(student: Student | None, number: int) -> Demonstrations:
         player = None if student is None else partial(greedy, run_of(student)[1])
@@ -125,6 +117,62 @@ def imitate_teacher(
         diagnosis,
         tuple(sentences(made, agent, played.shown.attributes)),
     )
+
+
+def imitate_recording(
+    task: Task,
+    recording: Recording,
+    config: ImitationConfig,
+    *,
+    name: str,
+    episodes: int = 25,
+    seed: int = 0,
+    runs: str = "runs",
+) -> Imitated:
+    """Clone what somebody did in a recording; agreement is told on its last fifth, which is not learned from."""
+    held_out = max(1, len(recording.episodes) // 5)
+    if held_out == len(recording.episodes) or recording.episodes[0].observations.ndim != 2:
+        raise InputError("a student needs a recording of at least two episodes, with vectors of attributes")
+    learned, kept = recording.episodes[:-held_out], recording.episodes[-held_out:]
+    student = fit_student(_shown(learned), config, actions=recording.actions, seed=seed)
+    made, agent = _run_of(student, task, replace(config, teacher=name, method="cloning"), episodes, seed)
+    with Games(task, games=1, threads=False) as games:
+        results = games.play(partial(greedy, agent), episodes, seed=EVALUATION_SEED)
+    returns = tuple(result.return_ for result in results)
+    new = _shown(kept)
+    agreement = float((greedy(agent, new.attributes) == new.actions).mean())
+    diagnosis = diagnosis_of(agent, new.attributes)
+    assert diagnosis is not None
+    rounds = [Round(0, student, len(_shown(learned)), statistics.fmean(returns))]
+    folder = RunFolder.create(runs, made)
+    _write(folder, agent, rounds, returns, agreement, diagnosis)
+    told = tuple(sentences(made, agent, new.attributes))
+    scores = tuple(episode.score for episode in recording.episodes)
+    return Imitated(folder.path, made, agent, rounds, agreement, returns, scores, diagnosis, told)
+
+
+def _shown(episodes: Sequence[Episode]) -> Demonstrations:
+    """What was done, and what the player thought the worst action would have cost, where that is known."""
+    values = [episode.values for episode in episodes]
+    known = [value for value in values if value is not None]
+    states = np.concatenate([episode.observations[:-1] for episode in episodes]).astype(np.float32)
+    actions = np.concatenate([episode.actions for episode in episodes])
+    costs = (
+        costs_of(np.concatenate(known).astype(float)) if len(known) == len(values) else np.ones(len(actions))
+    )
+    return Demonstrations(states, actions, costs)
+
+
+def _run_of(
+    student: Student, task: Task, config: ImitationConfig, episodes: int, seed: int
+) -> tuple[RunConfig, DuelingNetwork]:
+    """The configuration of a student's run, and its agent."""
+    protocol = TrialProtocol(epochs=1, steps_per_epoch=config.rounds * config.states, episodes=episodes)
+    encoder = AttributeEncoderConfig(clip=True)
+    made = RunConfig(task, PRESET, config, encoder, student.head, protocol, seed)
+    agent = build_agent(made)
+    student.write_into(agent)
+    return made, agent.eval()
 
 
 def teacher_returns(task: Task, teacher: Teacher, episodes: int) -> tuple[float, ...]:

@@ -1,0 +1,165 @@
+"""Readable students: `python -m benchmarks students TASK[:TEACHER] ... [--seeds 0,1,2] [--rules 8] [--premises 3]`.
+
+For each task and seed a student learns from its teacher (`scripted`, or a run or agent in the box) and is judged on 25
+evaluation episodes; a decision tree of as many leaves, taught in the same way (VIPER), stands beside it. Every trial
+is a row of docs/data/students.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import statistics
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).parents[1] / "docs" / "data" / "students.csv"
+FIELDS = (
+    *("task", "teacher", "kind", "seed", "rules", "premises", "rounds", "states", "costs", "score", "sd"),
+    *("teacher_score", "agreement", "fit", "carry", "leading_rules", "rules_per_decision", "used_rules"),
+    *("longest_rule", "foretold", "seconds"),
+)
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks students", description=__doc__)
+    parser.add_argument("tasks", nargs="+", metavar="TASK[:TEACHER]")
+    parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--rules", type=int, default=8)
+    parser.add_argument("--premises", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--states", type=int, default=2000)
+    parser.add_argument("--no-costs", action="store_true")
+    parser.add_argument("--no-tree", action="store_true")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=FILE)
+    options = parser.parse_args(arguments)
+    trials = [
+        (kind, *task.partition(":")[::2], int(seed))
+        for task in options.tasks
+        for seed in options.seeds.split(",")
+        for kind in (("rules",) if options.no_tree else ("rules", "tree"))
+    ]
+    with ProcessPoolExecutor(options.processes) as pool:
+        for done in as_completed([pool.submit(trial, *each, options) for each in trials]):
+            write(options.out, done.result())
+
+
+def write(path: Path, row: dict[str, Any]) -> None:
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+    print(row, flush=True)
+
+
+def trial(kind: str, key: str, teacher: str, seed: int, options: argparse.Namespace) -> dict[str, Any]:
+    """One student, or one tree."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    import torch
+
+    from neuroplastic.learn.imitation.config import ImitationConfig
+    from neuroplastic.usecases.teaching import find_teacher, student_task
+
+    torch.set_num_threads(1)
+    began = time.perf_counter()
+    asked, task = find_teacher(teacher or None, student_task(key))
+    config = ImitationConfig(
+        rounds=options.rounds,
+        states=options.states,
+        max_rules=options.rules,
+        max_premises=options.premises,
+        costs=not options.no_costs,
+    )
+    row = {
+        "task": key,
+        "teacher": asked.name if teacher != key else f"box/{key}",
+        "kind": kind,
+        "seed": seed,
+        "rules": options.rules,
+        "premises": options.premises,
+        "rounds": options.rounds,
+        "states": options.states,
+        "costs": int(config.costs),
+    }
+    found = rules(task, asked, config, seed) if kind == "rules" else tree(task, asked, config, seed)
+    shown = {name: f"{value:.4g}" for name, value in found.items()}
+    return {**row, **shown, "seconds": round(time.perf_counter() - began)}
+
+
+def rules(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
+    from neuroplastic.usecases.imitating import imitate_teacher
+
+    with tempfile.TemporaryDirectory() as runs:
+        made = imitate_teacher(task, teacher, config, seed=seed, runs=runs)
+    premises = made.rounds[0].student.draft.premises
+    premises = max(made.rounds, key=lambda each: (each.score, each.number)).student.draft.premises
+    asked = (premises != -1).sum(axis=1)
+    return {
+        "score": made.score,
+        "sd": statistics.stdev(made.returns),
+        "teacher_score": made.teacher_score,
+        "agreement": made.agreement,
+        "fit": made.diagnosis.fit,
+        "carry": made.diagnosis.carry,
+        "leading_rules": made.diagnosis.leading_rules,
+        "rules_per_decision": made.diagnosis.rules_per_decision,
+        "used_rules": len(made.sentences),
+        "longest_rule": float(asked.max()),
+    }
+
+
+def tree(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
+    """VIPER: the same rounds, with a decision tree of as many leaves in the rules' place."""
+    import numpy as np
+    from sklearn.tree import DecisionTreeClassifier
+
+    from neuroplastic.experiment.demonstrating import demonstrate
+    from neuroplastic.experiment.play import Games
+    from neuroplastic.experiment.trial import EVALUATION_SEED
+    from neuroplastic.learn.imitation.demonstrations import Demonstrations
+    from neuroplastic.usecases.imitating import JUDGED_BY, JUDGING_SEED, REPORTED
+
+    def act(model: Any, observations: Any) -> Any:
+        return model.predict(observations).astype(np.int64)
+
+    shown, best = [], (-np.inf, None)
+    with Games(task, games=1, threads=False) as games:
+        model = None
+        for number in range(config.rounds):
+            player = None if model is None else partial(act, model)
+            first = number * config.states
+            shown.append(
+                demonstrate(task, teacher, player, states=config.states, seed=seed, first_episode=first).shown
+            )
+            together = Demonstrations.joined(shown)
+            model = DecisionTreeClassifier(max_leaf_nodes=config.max_rules, random_state=seed).fit(
+                together.attributes, together.actions, sample_weight=together.weights(costs=config.costs)
+            )
+            results = games.play(partial(act, model), JUDGED_BY, seed=JUDGING_SEED + seed)
+            score = statistics.fmean(result.return_ for result in results)
+            if score >= best[0]:
+                best = (score, model)
+        policy = partial(act, best[1])
+        returns = [result.return_ for result in games.play(policy, 25, seed=EVALUATION_SEED)]
+    played = demonstrate(task, teacher, policy, states=REPORTED, seed=EVALUATION_SEED, stream="evaluation")
+    return {
+        "score": statistics.fmean(returns),
+        "sd": statistics.stdev(returns),
+        "agreement": played.agreement,
+        "used_rules": float(best[1].get_n_leaves()),
+        "longest_rule": float(best[1].get_depth()),
+    }
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1:])

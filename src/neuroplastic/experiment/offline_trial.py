@@ -1,0 +1,94 @@
+"""A run that learns from a recording: the trial's epochs, files and resume, without play in training."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+
+from ..errors import InputError
+from ..learn.offline.config import OfflineConfig
+from ..learn.offline.learner import OfflineLearning
+from ..learn.offline.recording import Recording
+from ..learn.seeding import RandomStreams
+from ..network.encoders.attributes import AttributeEncoder
+from .agent import build_agent, diagnosis_of, greedy, neuro_fuzzy_parts
+from .configuration import RunConfig
+from .play import Games
+from .run_folder import EpochMetrics, RunFolder
+from .trial import DIAGNOSED, EVALUATION_SEED, KEPT_FIGURES, Summary, summarise
+
+OnEpoch = Callable[[EpochMetrics], None]
+
+
+class OfflineTrial:
+    """Epochs of `steps_per_epoch` updates, each followed by greedy episodes; a checkpoint after each."""
+
+    def __init__(self, config: RunConfig, folder: RunFolder, recording: Recording) -> None:
+        assert isinstance(config.learner, OfflineConfig)
+        self.config, self.folder = config, folder
+        shape, seen = config.task.observation.shape, recording.episodes[0].observations.shape[1:]
+        if shape != seen or recording.actions != len(config.task.actions):
+            raise InputError(
+                f"the recording must show what {config.task.key} shows, {shape}, with {len(config.task.actions)} "
+                f"actions, got {seen} with {recording.actions}"
+            )
+        streams = RandomStreams(config.seed)
+        network = build_agent(config)
+        if isinstance(network.encoder, AttributeEncoder) and network.encoder.unsettled:
+            network.encoder.settle(recording.transitions().observations)  # type: ignore[arg-type]
+        self.learner = OfflineLearning(network, config.learner, recording, streams)
+        self.metrics: list[EpochMetrics] = []
+
+    def resume(self) -> int:
+        """Go back to the newest checkpoint; return its updates, 0 if there is none."""
+        checkpoint = self.folder.checkpoints.load()
+        if checkpoint is None:
+            return 0
+        self.learner.load_state_dict(checkpoint.state["trainer"]["learner"])
+        self.metrics = [EpochMetrics.of(entry) for entry in checkpoint.state["metrics"]]
+        return checkpoint.step
+
+    def run(self, on_epoch: OnEpoch = lambda _: None) -> Summary:
+        """Learn and evaluate until all epochs are done."""
+        protocol, task = self.config.protocol, self.config.task
+        with self.folder.lock(), Games(task, games=protocol.games) as games:
+            while len(self.metrics) < protocol.epochs:
+                losses = [self.learner.update() for _ in range(protocol.steps_per_epoch)]
+                policy = partial(greedy, self.learner.network)
+                results = games.play(policy, protocol.episodes, seed=EVALUATION_SEED)
+                self._finish([result.return_ for result in results], statistics.fmean(losses))
+                on_epoch(self.metrics[-1])
+        return summarise(self.metrics)
+
+    def _finish(self, returns: list[float], loss: float) -> None:
+        network, folder = self.learner.network, self.folder
+        parts = neuro_fuzzy_parts(network).values()
+        seen = diagnosis_of(network, self.learner.sample_observations(DIAGNOSED))
+        made = EpochMetrics(
+            epoch=len(self.metrics) + 1,
+            steps=self.learner.updates,
+            mean=statistics.fmean(returns),
+            sd=statistics.stdev(returns) if len(returns) > 1 else 0.0,
+            least=min(returns),
+            most=max(returns),
+            training_episodes=0,
+            loss=loss,
+            sets=sum(int(part.term_mask.sum()) for part in parts),
+            born=sum(len(part.births) for part in parts),
+            rules_firing=None if seen is None else seen.rules_per_decision,
+            figures={} if seen is None else {name: float(getattr(seen, name)) for name in KEPT_FIGURES},
+        )
+        best_before = max((m.mean for m in self.metrics), default=float("-inf"))
+        self.metrics.append(made)
+        folder.write_returns(made.epoch, returns)
+        if made.mean > best_before:
+            folder.write_best(network)
+        folder.write_births(network)
+        state = {
+            "trainer": {"learner": self.learner.state_dict()},
+            "metrics": [asdict(entry) for entry in self.metrics],
+        }
+        folder.checkpoints.save(self.learner.updates, state)
+        folder.write_metrics(self.metrics)
