@@ -67,6 +67,20 @@ class Browser:
         strokes = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._send("/actions", {"actions": [{"type": "key", "id": "keys", "actions": strokes}]})
 
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Press the mouse at a place of the window, move it to another, and let go."""
+        (x, y), (to_x, to_y) = start, end
+        middle = (x + to_x) / 2, (y + to_y) / 2
+        moves = [(x, y), middle, (to_x, to_y)]
+        steps = [{"type": "pointerMove", "duration": 50, "x": round(a), "y": round(b)} for a, b in moves]
+        steps = [
+            steps[0],
+            {"type": "pointerDown", "button": 0},
+            *steps[1:],
+            {"type": "pointerUp", "button": 0},
+        ]
+        self._send("/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": steps}]})
+
     def picture(self, *, whole: bool = False) -> bytes:
         """What is to be seen as PNG; the `whole` page, not only what the window shows of it."""
         asked = {"cmd": "Page.captureScreenshot", "params": {"captureBeyondViewport": whole}}

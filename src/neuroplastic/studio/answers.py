@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from ..usecases.opening import Opened, OpenedTable, open_anything
 
 KEPT = 4
 """Opened models that are kept at hand."""
+MOST_EDITS = 500
 _opened: OrderedDict[tuple[str, int], Opened] = OrderedDict()
 
 
@@ -85,6 +88,55 @@ def rules_as(path: str, ending: str) -> bytes:
     return rules_file(rules_of(_open(path)), ending)
 
 
+def turned(path: str, edits: list[Any], data: str | None) -> dict[str, Any]:
+    """The rules of a model after edits, and what these change on a file's rows."""
+    from ..usecases.turning import drawn_rules
+
+    return asdict(drawn_rules(_table(path), _edits(edits), data))
+
+
+def save_turned(path: str, edits: list[Any], out: str) -> dict[str, Any]:
+    """Write an edited model."""
+    from ..usecases.editing import save_edited
+
+    return {"model": save_edited(_table(path), _edits(edits), out).name}
+
+
+def _edits(given: list[Any]) -> list[Any]:
+    """Edits as a page sends them: objects with their kind and its fields; an InputError for anything else."""
+    from ..usecases.editing import AddRule, MoveSet, SetConclusion, SetPremise, SwitchRule
+
+    kinds = {
+        "set": MoveSet,
+        "premise": SetPremise,
+        "conclusion": SetConclusion,
+        "switch": SwitchRule,
+        "add": AddRule,
+    }
+    if len(given) > MOST_EDITS:
+        raise InputError(
+            f"at most {MOST_EDITS} edits can be made at once; save the model, and go on from there"
+        )
+    made = []
+    for one in given:
+        kind = kinds.get(str(one.get("kind"))) if isinstance(one, dict) else None
+        if kind is None:
+            raise InputError(f"an edit must have a kind of {', '.join(kinds)}")
+        fields = {entry.name: str(entry.type) for entry in dataclass_fields(kind)}
+        values = {name: _value(name, one.get(name), fields[name]) for name in fields}
+        made.append(kind(**values))
+    return made
+
+
+def _value(name: str, value: Any, kind: str) -> Any:
+    wanted: tuple[type, ...] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}[kind]
+    right = isinstance(value, wanted) and (bool in wanted or not isinstance(value, bool))
+    if not right or (isinstance(value, float) and not math.isfinite(value)):
+        raise InputError(f"{name} of an edit must be {kind}, got {str(value)[:40]!r}")
+    return value
+
+
 QUESTIONS: dict[str, Callable[..., Any]] = {
-    question.__name__: question for question in (look, model, explain, predictions, archive, page, rules_as)
+    question.__name__: question
+    for question in (look, model, explain, predictions, archive, page, rules_as, turned, save_turned)
 }

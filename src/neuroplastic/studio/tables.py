@@ -67,6 +67,8 @@ class Tables:
             Route("/api/models", answering(self.models)),
             Route(model, answering(self.model)),
             Route(f"{model}/explain", answering(self.explain), methods=["POST"]),
+            Route(f"{model}/rules", answering(self.rules), methods=["POST"]),
+            Route(f"{model}/save", answering(self.save), methods=["POST"]),
             Route(f"{model}/page", answering(self.page)),
             Route(f"{model}/download/{{what}}", answering(self.download)),
         ]
@@ -155,6 +157,24 @@ class Tables:
         return JSONResponse(
             await self.desk.ask("explain", path=path, data=data, row=named(given, "row", int))
         )
+
+    async def rules(self, request: Request) -> Response:
+        """A model's rules after edits, and what these change on the rows at hand."""
+        given = await json_of(request)
+        _, path = self._model(request)
+        key = given.get("table")
+        data = None if key is None else str(self._rows(str(key)).path)
+        edits = named(given, "edits", list, [])
+        return JSONResponse(await self.desk.ask("turned", path=path, edits=edits, data=data))
+
+    async def save(self, request: Request) -> Response:
+        """Write an edited model under a new name."""
+        given = await json_of(request)
+        name, path = self._model(request)
+        wanted = self._new_name(named(given, "as", str, "") or f"{name}-turned")
+        out = str(self.library.models / wanted)
+        edits = named(given, "edits", list, [])
+        return JSONResponse(await self.desk.ask("save_turned", path=path, edits=edits, out=out))
 
     async def page(self, request: Request) -> Response:
         """The page that was written with a model, as it was written."""

@@ -1,0 +1,100 @@
+"""Rules turned by hand in a browser: by mouse, by keyboard and in words; undone, redone, saved."""
+
+import json
+import urllib.request
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra 'studio'")
+pytest.importorskip("sklearn", reason="needs the extra 'table'")
+
+from neuroplastic import NeuroFuzzyClassifier
+from neuroplastic.learn.columns import Columns
+from neuroplastic.learn.table_model import TableModel
+from tests.usecases.test_editing import table
+
+EFFECT = "return document.querySelector('#effect').innerText"
+VIEW = "return JSON.stringify(Rules.state.view)"
+SETTLED = "return !Rules.state.pending && Rules.state.edits.length === arguments[0]"
+
+
+@pytest.fixture(scope="module")
+def opened(studio, browser):
+    """A model and its table at hand, and the page on it."""
+    frame = table()[["size", "weight", "kind"]]
+    model = NeuroFuzzyClassifier(readable=True, random_state=0).fit(frame[["size", "weight"]], frame["kind"])
+    TableModel(Columns("kind", True, ("size", "weight")), model).save(studio.folder / "models" / "kinds")
+    rows = frame.to_csv(index=False).encode()
+    asked = urllib.request.Request(f"{studio.base}/api/tables?name=kinds.csv", rows, {"Origin": studio.base})
+    with urllib.request.urlopen(asked) as answer:
+        key = json.load(answer)["key"]
+    browser.go(f"{studio.base}/rules/kinds?table={key}")
+    return key
+
+
+def test_a_set_is_dragged_by_mouse_the_effect_shows_and_undo_brings_all_back(studio, browser, until, opened):
+    until("return Rules.state.view && !document.querySelector('#turning').hidden")
+    before = browser(VIEW)
+    assert "0 predictions changed" in browser(EFFECT)
+    browser("document.querySelector('.handle').scrollIntoView({ block: 'center' })")
+    box = browser(
+        "const b = document.querySelector('.handle').getBoundingClientRect(); return [b.x, b.y, b.width]"
+    )
+    x, y = box[0] + box[2] / 2, box[1] + box[2] / 2
+    old = browser("return Rules.state.view.inputs[0].terms[0][1]")
+    browser.drag((x, y), (x + 90, y))
+    until(SETTLED, 1)
+    assert browser("return Rules.state.view.inputs[0].terms[0][1]") > old + 1
+    until("return document.querySelector('#effect .worse') !== null")
+    assert "0 predictions changed" not in browser(EFFECT)
+    turned = browser(VIEW)
+
+    browser("document.querySelector('#undo').click()")
+    until(SETTLED, 0)
+    assert browser(VIEW) == before  # numbers in full: equal to the bit
+    browser("document.querySelector('#redo').click()")
+    until(SETTLED, 1)
+    assert browser(VIEW) == turned
+    browser("document.querySelector('#undo').click()")
+    until(SETTLED, 0)
+
+
+def test_rules_are_switched_off_concluded_anew_added_in_words_and_saved(studio, browser, until, opened):
+    until("return Rules.state.view !== null")
+    name, term = browser(
+        "const v = Rules.state.view.inputs.find((i) => i.terms.length); return [v.name, v.terms[0][0]]"
+    )
+    browser("document.querySelector('.card input[type=checkbox]').click()")
+    until(SETTLED, 1)
+    assert browser("return document.querySelectorAll('.card.off').length") == 1
+    browser(
+        """document.querySelector('#words').value = arguments[0];
+        document.querySelector('#add button').click()""",
+        f"IF {name} is {term} THEN large",
+    )
+    until(SETTLED, 2)
+    cards = browser("return document.querySelectorAll('.card').length")
+    browser("""document.querySelector('#words').value = 'IF <b>x</b> is y THEN z';
+        document.querySelector('#add button').click()""")
+    said = until("const it = document.querySelector('#problem'); return !it.hidden && it.textContent")
+    assert "no input is meant by '<b>x</b> is y'" in said
+    until(SETTLED, 2)
+    browser(
+        "document.querySelector('#as').value = '../../turned'; document.querySelector('#save button').click()"
+    )
+    until("return document.querySelector('#model').value === 'turned'")
+    made = TableModel.load(studio.folder / "models" / "turned")
+    assert len(made.estimator.rules_) == cards - 1
+    assert browser.complaints() == [] or all("400" in line for line in browser.complaints())
+
+
+def test_a_handle_is_moved_by_the_arrow_keys(browser, until, opened):
+    until("return Rules.state.view && !Rules.state.pending && Rules.state.edits.length === 0")
+    old = browser(
+        "document.querySelector('.handle').focus(); return Rules.state.view.inputs[0].terms[0].slice(1)"
+    )
+    browser.press("\ue014", "\ue014", "\ue013")
+    until(SETTLED, 1)
+    center, width = browser("return Rules.state.view.inputs[0].terms[0].slice(1)")
+    assert center > old[0]
+    assert width > old[1]
