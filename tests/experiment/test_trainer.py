@@ -1,5 +1,7 @@
 """The loop of games and learner: steps and episodes are counted, and a reloaded one goes on bit for bit."""
 
+import os
+import signal
 import warnings
 from contextlib import closing
 
@@ -7,12 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from neuroplastic.experiment.arena import Arena, ReplayedEpisodeWarning
+from neuroplastic.experiment.arena import Arena, ReplayedEpisodeWarning, WorkerReplacedWarning
 from neuroplastic.experiment.earlier import upgraded_training
 from neuroplastic.experiment.trainer import Trainer
 from neuroplastic.learn.dqn.config import QConfig
 from neuroplastic.learn.experience import Setting
 from neuroplastic.learn.parallel_q.config import ParallelQConfig
+from neuroplastic.learn.parallel_q.learner import ParallelQLearning
 from neuroplastic.learn.seeding import RandomStreams
 from neuroplastic.network.dueling import DuelingNetwork, dnn_head
 from tests.small_game import CorridorTask
@@ -133,3 +136,38 @@ def test_training_that_an_earlier_version_saved_between_episodes_goes_on_with_th
         run(other, 5)
     assert other.steps == loop.steps + 5
     assert np.isfinite(other.learner.figures()["exploration"])
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["", "a worker is killed"])
+def test_games_in_turns_are_learned_from_as_if_played_together(killed):
+    config = ParallelQConfig(training_games=6, rollout=5, batch_size=10, exploration_hold=2)
+
+    def made() -> Trainer:
+        task, streams = CorridorTask(), RandomStreams(0)
+        heads = (dnn_head(3, outputs, 8, "ReLU", norm=True) for outputs in (1, 2))
+        network = DuelingNetwork(torch.nn.Identity(), *heads)
+        setting = Setting(len(task.actions), streams, total_steps=600)
+        learner = ParallelQLearning(network, config, setting, resident=True)
+        return Trainer(Arena(task, games=6, seed=0, processes=2), learner)
+
+    with closing((together := made()).arena):
+        one_by_one = run(together, 23)
+    with closing((in_turns := made()).arena), warnings.catch_warnings():
+        warnings.simplefilter("ignore", WorkerReplacedWarning)
+        reports, sent = [], []
+        send = in_turns.arena.send
+
+        def send_and_kill(group, actions) -> None:  # both groups are under way then
+            send(group, actions)
+            sent.append(group)
+            if killed and len(sent) in (14, 15):
+                os.kill(in_turns.arena.worker_pids[0], signal.SIGKILL)
+
+        in_turns.arena.send = send_and_kill
+        while in_turns.steps < 6 * 23:
+            reports.append(in_turns.step(rounds=23 - in_turns.steps // 6))
+    assert [report.step for report in reports] == [30, 60, 90, 120, 138]
+    assert in_turns.episodes == together.episodes
+    assert in_turns.arena.state_dict() == together.arena.state_dict()
+    losses = [loss for _, loss, _ in one_by_one if loss is not None]
+    assert [report.loss.item() for report in reports[:4]] == pytest.approx(losses, rel=1e-4)

@@ -134,7 +134,7 @@ def show(trial: Trial, *, seconds: float | None = None) -> Summary:
         def on_progress(told: Told) -> None:
             bar.show(_figures(config, told))
             if told.step is not None:
-                bar.update(trial.learner.games)
+                bar.update(told.step.step - bar.done)
             elif told.evaluated is None and told.latest is not None:
                 write(told.latest)
                 bar.write(_epoch_line(told.latest))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +165,28 @@ class Learner(Protocol):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on exactly where `state_dict` was taken."""
+        ...
+
+
+@runtime_checkable
+class InTurns(Protocol):
+    """What a learner may offer beside: groups of games that take turns, as long as nothing is learned."""
+
+    @property
+    def rounds_ahead(self) -> int:
+        """Decisions in each game until it learns."""
+        ...
+
+    def act_in(self, games: NDArray[np.int64], ahead: int, *, first: bool) -> NDArray[np.int64]:
+        """Exploring actions (k,) of these games for the decision that lies `ahead`; `first` of its groups."""
+        ...
+
+    def observe_in(self, games: NDArray[np.int64], ahead: int, step: Step) -> None:
+        """What came of these actions."""
+        ...
+
+    def advance(self, rounds: int) -> None:
+        """So many decisions have been made and observed in all games."""
         ...
 
 

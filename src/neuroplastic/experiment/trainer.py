@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .arena import Arena, Episode
 from .earlier import upgraded_training
-from .protocols import Learner
+from .protocols import InTurns, Learner
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,15 @@ class Trainer:
             self.learner.begin(self.arena.begin())
             self._begun = True
 
-    def step(self) -> StepReport:
-        """Act once in every game, and learn."""
+    def step(self, *, rounds: int = 1) -> StepReport:
+        """Act once in every game, and learn.
+
+        Where games are played in groups that take turns, up to so many `rounds` are, which ends them all in time to
+        learn. What is learned does not depend on it.
+        """
         self.begin()
+        if rounds > 1 and self._in_turns:
+            return self._step_in_turns(rounds)
         seen = self.arena.step(self.learner.act())
         self.steps += self.learner.games
         self.learner.observe(seen)
@@ -50,6 +56,38 @@ class Trainer:
         finished = self.arena.episodes_ended
         self.episodes += finished
         return StepReport(self.steps, loss, finished)
+
+    @property
+    def _in_turns(self) -> bool:
+        """Whether it pays to find actions for one half of the games while the other is played."""
+        # On a CPU, passes over half of the games round otherwise, and runs are to repeat those of earlier versions.
+        resident = getattr(self.learner, "resident", False)
+        return bool(self.arena.groups) and resident and isinstance(self.learner, InTurns)
+
+    def _step_in_turns(self, rounds: int) -> StepReport:
+        """Rounds up to the next time of learning: while one group of games is played, the other's actions are found."""
+        learner, arena = self.learner, self.arena
+        assert isinstance(learner, InTurns)
+        rounds = min(rounds, learner.rounds_ahead)
+        finished: list[Episode] = []
+        turns = [(ahead, group) for ahead in range(rounds) for group in (0, 1)]
+        for turn, (ahead, group) in enumerate(turns):
+            if turn >= 2:  # what this group is to act upon
+                finished += self._observe(ahead - 1, group)
+            arena.send(group, learner.act_in(arena.groups[group], ahead, first=group == 0))
+        for ahead, group in turns[-2:]:
+            finished += self._observe(ahead, group)
+        learner.advance(rounds)
+        self.steps += rounds * self.learner.games
+        loss = self.learner.update()
+        ended = tuple(sorted(finished, key=lambda episode: (episode.last_step, episode.game)))
+        self.episodes += ended
+        return StepReport(self.steps, loss, ended)
+
+    def _observe(self, ahead: int, group: int) -> tuple[Episode, ...]:
+        assert isinstance(self.learner, InTurns)
+        self.learner.observe_in(self.arena.groups[group], ahead, self.arena.receive(group))
+        return self.arena.episodes_ended
 
     def state_dict(self) -> dict[str, Any]:
         """The whole state of training, learner included. Save it before the next step: it holds views."""

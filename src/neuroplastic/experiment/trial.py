@@ -144,7 +144,8 @@ class Trial:
         while len(self.metrics) < protocol.epochs:
             until = (len(self.metrics) + 1) * protocol.steps_per_epoch
             while self.trainer.steps < until:
-                report = self.trainer.step()
+                left = -(-(until - self.trainer.steps) // self.learner.games)
+                report = self.trainer.step(rounds=left)
                 if report.loss is not None:
                     self._unread.append(report.loss)
                 on_progress(self._progress(step=report))

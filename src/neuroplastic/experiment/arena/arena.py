@@ -22,7 +22,7 @@ from ..protocols import Task
 from .board import Board
 from .forking import AVAILABLE, Forking
 from .hands import Hand, LostError, OwnHand, WorkerHand
-from .players import Advance, Answer, Resume, Start
+from .players import Advance, Answer, Resume, Start, group_of
 from .reports import (
     ArenaError,
     Episode,
@@ -71,6 +71,9 @@ class Arena:
         self.episodes_ended: tuple[Episode, ...] = ()
         """the episodes that ended with the latest step, in the order of their games"""
         self._records: list[_Record] = []
+        self._rounds = [0, 0]  # steps of each group
+        self._flying: list[int | None] = []  # groups whose step was sent, and not received
+        self._early: set[int] = set()  # games whose episode was over before the step that is flying
         self._torn = self._closed = False
         forking: Forking | None = None
         self._hands: list[Hand]
@@ -84,6 +87,9 @@ class Arena:
             self._board = Board(games, task.observation)
             self._hands = [OwnHand(task, self._board, seed=seed)]
         self._observations: Observations = self._board.observations.copy()
+        split = [[game for hand in self._hands for game in group_of(hand.games, k)] for k in (0, 1)]
+        self.groups = tuple(np.array(part) for part in split) if self.processes and all(split) else ()
+        """The games of two groups that can be stepped in turns, half of each worker's; none where that is of no use."""
         # Runs on close(), when this object is collected, and when Python exits: whichever comes first.
         self._end = weakref.finalize(self, _end, self._hands, forking, os.getpid())
 
@@ -110,6 +116,7 @@ class Arena:
     def begin(self) -> Observations:
         """Begin the first episode of every game; their first observations, (games, *shape)."""
         self.steps, self.episodes_ended = 0, ()
+        self._rounds = [0, 0]
         self._records = [_Record(game) for game in range(self.games)]
         self._resume()
         return self.observations
@@ -118,17 +125,54 @@ class Arena:
         """Take an action in every game; `episodes_ended` are those that it ended."""
         if not self._records:
             raise ArenaError("no episode was begun; call begin() or load_state_dict() before step()")
-        chosen = checked_actions(actions, self.games, self.task)
-        with self._undivided():
-            self._board.actions[:] = chosen
+        self._send(None, actions)
+        return self._receive(None)
+
+    def send(self, group: int, actions: npt.ArrayLike) -> None:
+        """Have an action taken in every game of one of the `groups`, and do not wait for what comes of it.
+
+        While one group is stepped, actions for the other can be found: workers that have both to do go on with the
+        second. Each step that is sent is to be received, in the order of sending, before the state is looked at.
+        """
+        self._send(group, actions)
+
+    def receive(self, group: int) -> Step:
+        """What came of the actions sent to a group, of its games in their order; `episodes_ended` are of these."""
+        return self._receive(group)
+
+    def _send(self, group: int | None, actions: npt.ArrayLike) -> None:
+        if not self._records:
+            raise ArenaError("no episode was begun; call begin() or load_state_dict() before step()")
+        games = self._games_of(group)
+        chosen = checked_actions(actions, len(games), self.task)
+        if not self._flying:
+            self._check_whole()
+        self._torn = True
+        self._flying.append(group)
+        self._board.actions[games] = chosen
+        for hand in self._hands:
+            hand.send(Advance(group=group))
+
+    def _receive(self, group: int | None) -> Step:
+        if self._flying[:1] != [group]:
+            raise ArenaError(f"steps are received in the order of sending, {self._flying}, not {group}")
+        try:
             for hand in self._hands:
-                hand.send(Advance())
-            for hand in self._hands:
-                self._finish_step(hand)
-        return self._note_step()
+                self._finish_step(hand, group)
+        except BaseException:
+            self._flying = []  # torn: nothing more is to be received
+            raise
+        del self._flying[0]
+        self._torn = bool(self._flying)
+        return self._note_step(group)
+
+    def _games_of(self, group: int | None) -> npt.NDArray[np.int64]:
+        return np.arange(self.games) if group is None else self.groups[group]
 
     def state_dict(self) -> dict[str, Any]:
         """Where every game stands: its episode, the actions and the reward so far, the digest of what it shows."""
+        if self._flying:
+            raise ArenaError("a step was sent and not received; receive it before the state is looked at")
         games = [
             {
                 "episode": record.episode,
@@ -150,6 +194,7 @@ class Arena:
         if len(games) not in (0, self.games):
             raise ConfigError(f"the state is that of {len(games)} games, and this arena has {self.games}")
         self.steps, self.episodes_ended = state["steps"], ()
+        self._rounds = [self.steps // self.games] * 2
         self._records = [_Record(game["episode"], list(game["actions"]), game["reward"]) for game in games]
         if not games:
             return []
@@ -157,7 +202,7 @@ class Arena:
         shown_before = {number: game["observation_sha256"] for number, game in enumerate(games)}
         unrepeated = self._unrepeated(shown_before, early)
         self._warn_of(unrepeated)
-        self.episodes_ended = tuple(self._finish_episode(game) for game in early)
+        self.episodes_ended = tuple(self._finish_episode(game, self.steps) for game in early)
         return unrepeated
 
     def close(self) -> None:
@@ -165,9 +210,8 @@ class Arena:
         self._closed = True
         self._end()
 
-    @contextlib.contextmanager
-    def _undivided(self) -> Iterator[None]:
-        """What is interrupted inside leaves some games further than others."""
+    def _check_whole(self) -> None:
+        """Raise unless all games can be stepped, and stand where they are known to stand."""
         if self._closed:
             raise ArenaError(f"this arena of {self.task.key} is closed; make another with Arena()")
         if self._torn:
@@ -175,6 +219,11 @@ class Arena:
                 "the last step was interrupted in the middle; go back to before it with "
                 "load_state_dict(state_dict())"
             )
+
+    @contextlib.contextmanager
+    def _undivided(self) -> Iterator[None]:
+        """What is interrupted inside leaves some games further than others."""
+        self._check_whole()
         self._torn = True
         yield
         self._torn = False
@@ -185,7 +234,8 @@ class Arena:
         if self._torn:  # of what was asked last, some was done: new games do as they are told
             for hand in self._hands:
                 hand.close()
-            self._torn = False
+            self._torn, self._flying = False, []
+            self._early.clear()
         with self._undivided():
             for hand in self._hands:
                 hand.send(self._resuming(hand))
@@ -222,44 +272,53 @@ class Arena:
             except LostError as again:
                 lost = again
 
-    def _finish_step(self, hand: Hand) -> None:
-        skipped: Answer = ()
+    def _finish_step(self, hand: Hand, group: int | None) -> None:
         while True:
             try:
                 hand.receive()
                 break
             except LostError as lost:
                 skipped = self._bring_back(hand, lost)
+                self._early = self._early - set(hand.games) | set(skipped)
                 shown_before = {game: _digest(self._observations[game]) for game in hand.games}
                 self._warn_of(self._unrepeated(shown_before, skipped))
-                hand.send(Advance(skipped))
+                for flying in self._flying:
+                    hand.send(Advance(skipped, flying))
         hand.losses = 0
-        for game in skipped:  # its episode is over without the action: it was cut short
+        for game in self._early & set(group_of(hand.games, group)):
+            self._early.remove(game)  # its episode is over without the action: it was cut short
             self._board.rewards[game] = 0.0
             self._board.terminated[game], self._board.truncated[game] = False, True
 
-    def _note_step(self) -> Step:
-        board = self._board
-        self.steps += self.games
-        actions, rewards = board.actions.tolist(), board.rewards.tolist()
-        for record, action, reward in zip(self._records, actions, rewards, strict=True):
+    def _note_step(self, group: int | None) -> Step:
+        board, games = self._board, self._games_of(group)
+        for one in (0, 1) if group is None else (group,):
+            self._rounds[one] += 1
+        self.steps = min(self._rounds) * self.games
+        actions, rewards = board.actions[games].tolist(), board.rewards[games].tolist()
+        for game, action, reward in zip(games.tolist(), actions, rewards, strict=True):
+            record = self._records[game]
             record.actions.append(action)
             record.reward += reward
-        ended = [int(game) for game in np.flatnonzero(board.terminated | board.truncated)]
-        self.episodes_ended = tuple(self._finish_episode(game) for game in ended)
-        np.copyto(self._observations, board.observations)
+        terminated, truncated = board.terminated[games], board.truncated[games]
+        ended = [(place, int(games[place])) for place in np.flatnonzero(terminated | truncated)]
+        self.episodes_ended = tuple(
+            self._finish_episode(game, self._rounds[group or 0] * self.games) for _, game in ended
+        )
+        observations = board.observations[games]
+        self._observations[games] = observations
         return Step(
-            rewards=board.rewards.astype(np.float32),
-            terminated=board.terminated.copy(),
-            truncated=board.truncated.copy(),
-            observations=self.observations,
-            last={game: board.last[game].copy() for game in ended},
+            rewards=board.rewards[games].astype(np.float32),
+            terminated=terminated,
+            truncated=truncated,
+            observations=observations,
+            last={int(place): board.last[game].copy() for place, game in ended},
         )
 
-    def _finish_episode(self, game: int) -> Episode:
+    def _finish_episode(self, game: int, steps: int) -> Episode:
         record = self._records[game]
         self._records[game] = _Record(record.episode + self.games)
-        return Episode(record.episode, game, self.steps, len(record.actions), record.reward)
+        return Episode(record.episode, game, steps, len(record.actions), record.reward)
 
     def _unrepeated(self, shown_before: Mapping[int, str | None], early: Answer) -> list[Unrepeated]:
         """Of the games just played again, those that do not show what they showed before, told by its digest."""

@@ -39,13 +39,22 @@ class Resume:
 
 @dataclass(frozen=True)
 class Advance:
-    """A command: one step in every game, but for those skipped, by the actions on the board. No answer."""
+    """A command: one step in every game, but for those skipped, by the actions on the board. No answer.
+
+    Of a `group`, 0 or 1, it is every second game: see `group_of`.
+    """
 
     skipped: tuple[int, ...] = ()
+    group: int | None = None
 
 
 Command = Resume | Advance
 Answer = tuple[int, ...]
+
+
+def group_of(games: tuple[int, ...], group: int | None) -> tuple[int, ...]:
+    """Of the games that somebody plays, those of a group: the first, third, ... or the second, fourth, ...; or all."""
+    return games if group is None else games[group::2]
 
 
 class Players:
@@ -65,7 +74,7 @@ class Players:
         """Do what is asked."""
         if isinstance(command, Resume):
             return tuple(start.game for start in command.starts if not self._resume(start))
-        for number in self.lineup.games:
+        for number in group_of(self.lineup.games, command.group):
             if number not in command.skipped:
                 self._advance(number)
         return ()

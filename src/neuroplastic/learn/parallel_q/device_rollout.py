@@ -37,6 +37,7 @@ class DeviceRollout:
         self.actions = torch.zeros(decisions, dtype=torch.int64, device=device)
         self.targets = torch.zeros(decisions, device=device)
         self.parts: dict[int, Part] = {}
+        self._places: dict[bytes, Tensor] = {}  # of groups of games
 
     def part(self, size: int) -> Part:
         """Where the decisions of an update of that size are named."""
@@ -47,6 +48,15 @@ class DeviceRollout:
     def see(self, row: int, observations: Tensor) -> None:
         """Note what decision `row` of all games is made upon, (G, *shape), on either side."""
         self.states[row * self._games : (row + 1) * self._games].copy_(observations, non_blocking=True)
+
+    def see_in(self, row: int, games: NDArray[np.int64], observations: Tensor) -> None:
+        """Note what decision `row` of some games is made upon, (k, *shape)."""
+        key = games.tobytes()
+        if key not in self._places:
+            self._places[key] = torch.from_numpy(games).to(self.device)
+        self.states[row * self._games : (row + 1) * self._games].index_copy_(
+            0, self._places[key], observations.to(self.device)
+        )
 
     def decide(self, actions: NDArray[np.int64], targets: NDArray[np.float32]) -> None:
         """Bring the actions and what their values are to become, (T, G) each."""

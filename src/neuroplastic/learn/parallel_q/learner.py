@@ -104,8 +104,11 @@ class ParallelQLearning:
     @property
     def exploration(self) -> float:
         """The rate of random actions in the game that explores most."""
+        return self._exploration_at(self.steps)
+
+    def _exploration_at(self, steps: int) -> float:
         falls_over = self.config.exploration_share * self.total_steps
-        fallen = 1.0 if self.steps >= falls_over else self.steps / falls_over
+        fallen = 1.0 if steps >= falls_over else steps / falls_over
         return (1 - fallen) * self.config.exploration_start + fallen * self.config.exploration_floor
 
     def begin(self, observations: Observations) -> None:
@@ -122,8 +125,7 @@ class ParallelQLearning:
     def act(self) -> NDArray[np.int64]:
         """Exploring actions (G,) for the observations at hand."""
         rollout = self._begun()
-        if self.steps // self.games % self.config.exploration_hold == 0:
-            self._drawn = self._draw()
+        self._explore(self.steps)
         best, values = self._best(rollout.current)
         if self._on_device is not None:
             seen = self._decision.latest
@@ -136,6 +138,49 @@ class ParallelQLearning:
         """Note what came of the actions."""
         self._begun().observe(step, keep_cut_short=self.config.bootstrap_truncated)
         self.steps += self.games
+
+    @property
+    def rounds_ahead(self) -> int:
+        """Decisions in each game until it learns: so long groups of games may be played in turns."""
+        rollout = self._begun()
+        return rollout.length - rollout.filled
+
+    def act_in(self, games: NDArray[np.int64], ahead: int, *, first: bool) -> NDArray[np.int64]:
+        """Exploring actions (k,) of some games for the decision that lies `ahead`; `first` of the groups to make it.
+
+        Groups take turns: a game's decision may be made while others are still at the one before, which changes
+        nothing, as nothing is learned meanwhile.
+        """
+        rollout = self._begun()
+        row = rollout.filled + ahead
+        if first:
+            self._explore(self.steps + ahead * self.games)
+        seen = rollout.observations[row][games]
+        best, values = self._best(seen)
+        if self._on_device is not None:
+            latest = self._decision.latest
+            self._on_device.see_in(row, games, torch.from_numpy(seen) if latest is None else latest)
+        drawn = self._drawn[games]
+        actions: NDArray[np.int64] = np.where(drawn < 0, best, drawn)
+        rollout.decide_in(row, games, actions, values)
+        return actions
+
+    def observe_in(self, games: NDArray[np.int64], ahead: int, step: Step) -> None:
+        """Note what came of the actions of `act_in`."""
+        rollout = self._begun()
+        rollout.observe_in(
+            rollout.filled + ahead, games, step, keep_cut_short=self.config.bootstrap_truncated
+        )
+
+    def advance(self, rounds: int) -> None:
+        """So many decisions have been made and observed in all games."""
+        self._begun().skip(rounds)
+        self.steps += rounds * self.games
+
+    def _explore(self, steps: int) -> None:
+        """Draw random actions anew, if it is time after so many decisions."""
+        if steps // self.games % self.config.exploration_hold == 0:
+            self._drawn = self._draw(self._exploration_at(steps))
 
     def update(self) -> Tensor | None:
         """Learn once the rollout is full; the mean loss of the updates made, else None."""
@@ -248,10 +293,10 @@ class ParallelQLearning:
         worth, best = values.max(dim=1)
         return torch.stack((best.to(worth.dtype), worth))
 
-    def _draw(self) -> NDArray[np.int64]:
+    def _draw(self, exploration: float) -> NDArray[np.int64]:
         """A random action for each game that explores, (G,); -1 for the others, which act greedily."""
         spread = 1 + self.config.exploration_spread * np.linspace(0.0, 1.0, self.games)
-        explores = self.streams.exploration.random(self.games) < self.exploration**spread
+        explores = self.streams.exploration.random(self.games) < exploration**spread
         drawn = self.streams.exploration.integers(self.actions, size=self.games)
         return np.where(explores, drawn, -1)
 

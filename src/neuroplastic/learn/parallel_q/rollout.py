@@ -67,6 +67,25 @@ class Rollout:
         self.filled += 1
         self.observations[self.filled] = step.observations
 
+    def decide_in(
+        self, row: int, games: NDArray[np.int64], actions: NDArray[np.int64], values: NDArray[np.float32]
+    ) -> None:
+        """Note the actions (k,) of some games for decision `row`, and the values of the best ones."""
+        self.actions[row, games], self.values[row, games] = actions, values
+
+    def observe_in(self, row: int, games: NDArray[np.int64], step: Step, *, keep_cut_short: bool) -> None:
+        """Note what came of decision `row` in some games; `skip` over the row once all games have been seen."""
+        self._check(step.observations, (len(games), *self.current.shape[1:]))
+        self.rewards[row, games], self.ended[row, games] = step.rewards, step.ended
+        if keep_cut_short:
+            for place in (step.truncated & ~step.terminated).nonzero()[0].tolist():
+                self._keep_last(row, int(games[place]), step.last[place])
+        self.observations[row + 1, games] = step.observations
+
+    def skip(self, rows: int) -> None:
+        """So many decisions have been noted in all games."""
+        self.filled += rows
+
     def replace(self, game: int, observation: Observations) -> None:
         """Another observation is at hand in a game."""
         self._check(observation, self.current.shape[1:])
