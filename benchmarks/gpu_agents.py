@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--presets", nargs="+", default=["paper", "tuned"])
+    parser.add_argument("--presets", nargs="*", default=["paper", "tuned"])
     parser.add_argument("--agreement", type=int, default=300, metavar="UPDATES", help="0: leave out")
     parser.add_argument(
         "--trial", type=int, default=0, metavar="EPOCHS", help="also a trial of so many epochs"

@@ -94,11 +94,13 @@ def learning_speed(workers: int, agent: str, device: str) -> float:
     learner = config.learner.build(build_agent(config), setting)
     with Arena(config.task, games=learner.games, processes=workers) as arena:
         trainer = Trainer(arena, learner)
-        for _ in range(2 * 32 + 4):  # two rollouts and their updates
-            trainer.step()
+        while trainer.steps < 3 * 32 * learner.games:  # three rollouts and their updates
+            trainer.step(rounds=32)
         began, first = time.monotonic(), trainer.steps
         while time.monotonic() - began < 2 * SECONDS or (trainer.steps - first) % (32 * learner.games):
-            trainer.step()
+            trainer.step(rounds=32)
+        if device != "cpu":
+            torch.cuda.synchronize()
         return (trainer.steps - first) / (time.monotonic() - began)
 
 

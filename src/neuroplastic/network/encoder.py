@@ -73,14 +73,14 @@ class PictureEncoder(nn.Module):
         """Features have no units."""
 
     def _convolve(self, x: Tensor) -> Tensor:
-        brightness = 1 / 255  # on the first convolution's weights, which are fewer than the pixels
-        for convolution, norm in self._stages():
-            x = functional.conv2d(x, convolution.weight * brightness, stride=convolution.stride)
+        for index, (convolution, norm) in enumerate(self._stages()):
+            # Brightness on the first convolution's weights, which are fewer than the pixels.
+            weight = convolution.weight if index else convolution.weight * (1 / 255)
+            x = functional.conv2d(x, weight, stride=convolution.stride)
             if norm.training and self.training:
                 x = norm_relu_drop(x, norm, self.dropout)
             else:  # evaluation, or statistics frozen by hand
                 x = functional.dropout(functional.relu(norm(x)), self.dropout, self.training)
-            brightness = 1.0
         return x
 
     def _convolve_folded(self, x: Tensor) -> Tensor:
