@@ -1,7 +1,6 @@
 """The update of a learner as one program without questions to the host, and what is replayed of it."""
 
 import copy
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from neuroplastic.learn.experience import Setting
 from neuroplastic.learn.parallel_q.config import ParallelQConfig
 from neuroplastic.learn.parallel_q.learner import ParallelQLearning
 from neuroplastic.learn.radam import DeviceRAdam
-from tests.learn.agents import dnn_network, small_dnn_network, small_nfn_network
+from tests.learn.agents import dnn_network, nfn_network, small_dnn_network, small_nfn_network
 from tests.learn.corridor import ACTIONS, CELLS, MIRRORED, Corridor
 from tests.learn.loop import Loop, equal_states
 from tests.learn.test_contract import NETWORKS
@@ -68,12 +67,14 @@ def test_an_update_of_a_resident_learner_asks_the_host_nothing(fields):
         assert learner.step() is not None
 
 
-@pytest.mark.parametrize("network", [dnn_network, small_nfn_network])
-def test_what_is_asked_of_networks_is_known_before_a_step_is_recorded(network):
+@pytest.mark.parametrize("network", [dnn_network, small_nfn_network, nfn_network])
+def test_an_update_of_every_network_that_can_be_recorded_asks_the_host_nothing(network):
     torch.manual_seed(0)
     learner = resident(network(4))
-    learner.step()
-    with NoWaits() if why_not_captured(learner.network) is None else nullcontext():
+    for _ in range(4):
+        learner.step()
+    assert why_not_captured(learner.network) is None
+    with NoWaits():
         assert learner.step() is not None
 
 

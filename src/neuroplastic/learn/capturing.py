@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ..errors import InputError
 from ..fuzzy.tracing import recording
+from ..network.capturing import capturable
 from .experience import Observations
 
 # Plain runs before a step is recorded: libraries set themselves up, and optimizers make their state.
@@ -189,17 +190,7 @@ class RecordedPass:
 
 def why_not_captured(network: nn.Module) -> str | None:
     """Why a training step of this network cannot be recorded as a CUDA graph; None: it can."""
-    from ..network.nfn import NeuroFuzzyNetwork
-
-    for part in network.modules():
-        if isinstance(part, NeuroFuzzyNetwork):
-            if part.neurogenesis is not None:
-                return "its fuzzy sets are born (grow)"
-            if part.selection.noise_scale(0) > 0:
-                return "its choice of premises is noisy (estimator stge)"
-            if part.renewal is not None or part.sets is not None or part.selection.any:
-                return "its rules or sets are tended between passes (renew, sets, any)"
-    return None
+    return "; ".join(capturable(network).reasons) or None
 
 
 def check_values(values: Tensor, observations: int, actions: int) -> Tensor:
