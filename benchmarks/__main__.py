@@ -19,7 +19,7 @@ MARKDOWN = ("simplifying",)
 
 
 def main() -> None:
-    if sys.argv[1:2] in (["tables"], ["frontier"]):
+    if sys.argv[1:2] in (["tables"], ["frontier"], ["students"], ["pointing"]):
         importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return
     present = [name for name in OTHERS if importlib.util.find_spec(f"benchmarks.{name}")]

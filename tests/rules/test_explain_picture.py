@@ -56,7 +56,18 @@ def picture():
 @pytest.mark.parametrize("about", ["action", "rule"])
 @pytest.mark.parametrize("method", METHODS)
 def test_heat_lies_where_the_deciding_feature_looks(method, about):
-    found = explain_picture(agent(), picture(), method=method, about=about, action_names=["shoot", "wait"])
+    if method == "usual" and about == "rule":
+        with pytest.raises(npl.ConfigError, match="'usual' is about the action"):
+            explain_picture(agent(), picture(), method=method, about=about, usual=picture())
+        return
+    found = explain_picture(
+        agent(),
+        picture(),
+        method=method,
+        about=about,
+        action_names=["shoot", "wait"],
+        usual=np.zeros_like(picture()),
+    )
     assert found.heat.shape == (84, 84)
     assert found.action_name == "shoot"
     assert np.isfinite(found.heat).all()
@@ -137,7 +148,7 @@ def test_grey_and_stacked_pictures_are_explained_and_the_newest_frame_is_shown(c
     encoder = PictureEncoderConfig((4, 4), features=6).build(Observation(shape))
     network = DuelingNetwork(encoder, dnn_head(6, 1, 4, "ReLU"), npl.NeuroFuzzyNetwork(6, 2, 3))
     pixels = np.random.default_rng(0).integers(256, size=shape, dtype=np.uint8)
-    found = explain_picture(network.eval(), pixels, method=method)
+    found = explain_picture(network.eval(), pixels, method=method, usual=np.zeros_like(pixels))
     assert found.heat.shape == shape[:2]
     assert np.array_equal(found.shown, pixels[..., newest])
 

@@ -56,6 +56,11 @@ def add_to(commands: Any) -> None:
     explain.add_argument(
         "--decision", type=whole(0), help="of a run: which decision (default: the middle one)"
     )
+    explain.add_argument(
+        "--method",
+        choices=("usual", "cells", "grad_cam", "integrated_gradients", "occlusion"),
+        help="of a run that sees pictures: how it is told where it looked (default: usual, which hits best)",
+    )
     explain.add_argument("--picture", metavar="FILE", help="also draw it (.png, .svg or .pdf)")
     explain.set_defaults(run=run_explain)
 
@@ -144,12 +149,16 @@ def _explained(options: argparse.Namespace) -> ExplainedRow | ExplainedDecision:
         raise ConfigError("give the FILE whose row is to be explained")
     if not is_run and (options.episode is not None or options.decision is not None):
         raise ConfigError("--episode and --decision are for runs; of a table choose a row with --row")
+    if not is_run and options.method is not None:
+        raise ConfigError("--method is for runs that see pictures; leave it out")
     from ..usecases.explaining import explain_decision, explain_row
 
     opened = open_anything(options.source, which=options.which or EPOCHS[0])
     if not isinstance(opened, OpenedRun):
         return explain_row(opened, options.data, number=options.row or 1)
-    made = explain_decision(opened, episode=options.episode or 0, number=options.decision)
+    made = explain_decision(
+        opened, episode=options.episode or 0, number=options.decision, method=options.method
+    )
     print(f"episode {made.episode}, decision {made.number} of {made.decisions}")
     return made
 

@@ -26,26 +26,46 @@ from .agent import greedy
 from .configuration import RunConfig
 
 RULES_SHOWN = 3
+# A place that counts so many times as much as any other is surely the one; beyond the most, no other counts.
+SURE, MOST_AHEAD = 1.5, 100.0
 
 
-def explain_decision(config: RunConfig, network: DuelingNetwork, observation: NDArray[Any]) -> str:
+def explain_decision(
+    config: RunConfig,
+    network: DuelingNetwork,
+    observation: NDArray[Any],
+    *,
+    usual: NDArray[Any] | None = None,
+) -> str:
     """Which rules of the advantage head fired, how much each counted, and for a picture, where they looked."""
     if not config.task.observation.is_picture:
         return attribute_decision_text(config, network, observation)
-    return decision_text(located_decision(config, network, observation))
+    return decision_text(located_decision(config, network, observation, usual=usual))
 
 
-def located_decision(config: RunConfig, network: DuelingNetwork, picture: NDArray[Any]) -> PictureExplanation:
+def located_decision(
+    config: RunConfig,
+    network: DuelingNetwork,
+    picture: NDArray[Any],
+    *,
+    method: str | None = None,
+    usual: NDArray[Any] | None = None,
+) -> PictureExplanation:
     """The decision on a picture and where it comes from: what speaks for the action, or, if nothing does, for the rule.
 
-    Where captum is not installed, the places are left out.
+    Without a `method`, 'usual' where the `usual` picture is known, else 'cells'. Where captum is needed and not
+    installed, the places are left out.
     """
+    if method == "usual" or (method is None and usual is not None):
+        explained = decision(config, network, picture, method="usual", usual=usual)
+        if method is not None or explained.region() is not None:
+            return explained
     if importlib.util.find_spec("captum") is None:
         return decision(config, network, picture, method=None)
-    explained = decision(config, network, picture)
+    explained = decision(config, network, picture, method=method or "cells")
     if explained.region() is None:
         # A rule that fires alone and decides a constant leaves no gradient of the value; its own firing has one.
-        explained = decision(config, network, picture, about="rule")
+        explained = decision(config, network, picture, about="rule", method=method or "cells")
     return explained
 
 
@@ -68,6 +88,7 @@ def decision(
     *,
     about: str = "action",
     method: str | None = "cells",
+    usual: NDArray[Any] | None = None,
 ) -> PictureExplanation:
     """What the agent decides on a picture, with the task's actions and the encoder's features by name."""
     return explain_picture(
@@ -78,6 +99,7 @@ def decision(
         method=method,
         feature_names=feature_names(config, network),
         action_names=config.task.actions,
+        usual=usual,
     )
 
 
@@ -182,8 +204,29 @@ def _where(explained: PictureExplanation) -> list[str]:
     place = " ".join(word for word in words if word) or "middle"
     return [
         f"looked most at rows {top} to {bottom}, columns {left} to {right} of the picture ({place}), "
-        f"for {explained.target}"
+        f"for {explained.target}",
+        *_how_sure(explained),
     ]
+
+
+def _how_sure(explained: PictureExplanation) -> list[str]:
+    """Whether the place decides: what happens without it, and how far it is ahead of every other."""
+    hidden = explained.hidden
+    if hidden is None:
+        return []
+    name = explained.advantage.rules.outputs[hidden.instead].name
+    without = (
+        f"with what is usual there the action would still be {explained.action_name}"
+        if hidden.instead == explained.action
+        else f"with what is usual there the action would be {name}"
+    )
+    ahead = (
+        "no other place counts"
+        if hidden.ahead > MOST_AHEAD
+        else f"it counts {hidden.ahead:.1f} times as much as any other"
+    )
+    sure = "sure" if hidden.ahead >= SURE else "not sure: other places count nearly as much"
+    return [f"{sure}; {without}; {ahead}"]
 
 
 def _side(part: float, low: str, high: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..rules.explanations.explaining import explain
 from ..rules.explanations.explanation import Explanation
+from ..rules.explanations.hiding import ENOUGH, usual_picture
 from ..rules.explanations.regions import PictureExplanation
 from .opening import OpenedEstimator, OpenedRun, OpenedTable
 from .rows import TakesRows, columns_checked, inputs_of, read_rows
@@ -97,8 +98,16 @@ class ExplainedDecision:
         return plot_regions(located)
 
 
-def explain_decision(run: OpenedRun, *, episode: int = 0, number: int | None = None) -> ExplainedDecision:
-    """Play an evaluation episode and explain one of its decisions, from 0; by default the middle one."""
+def explain_decision(
+    run: OpenedRun, *, episode: int = 0, number: int | None = None, method: str | None = None
+) -> ExplainedDecision:
+    """Play an evaluation episode and explain one of its decisions, from 0; by default the middle one.
+
+    `method` says how it is told where in a picture the agent looked, one of `METHODS` of explanations; by default by
+    'usual', which points at what matters best.
+    """
+    import numpy as np
+
     from ..experiment.agent import greedy
     from ..experiment.decision import attribute_decision, located_decision
     from ..experiment.play import watch_episode
@@ -109,6 +118,18 @@ def explain_decision(run: OpenedRun, *, episode: int = 0, number: int | None = N
     number = count // 2 if number is None else number
     if not 0 <= number < count:
         raise InputError(f"decision must lie in 0 to {count - 1} in this episode, got {number}")
-    why = located_decision if run.config.task.observation.is_picture else attribute_decision
-    explanation = why(run.config, run.agent, seen[number])
+    explanation: PictureExplanation | Explanation
+    if run.config.task.observation.is_picture:
+        usual = None
+        if method in (None, "usual"):
+            around, following = [*seen], episode + 1
+            while len(around) < ENOUGH:  # a short episode does not tell what is usual
+                around += watch_episode(run.config.task, partial(greedy, run.agent), episode=following)
+                following += 1
+            usual = usual_picture(np.stack(around), number)  # type: ignore[arg-type]
+        explanation = located_decision(run.config, run.agent, seen[number], method=method, usual=usual)
+    elif method is not None:
+        raise InputError(f"{run.path} sees attributes: there is no place to look at; leave --method out")
+    else:
+        explanation = attribute_decision(run.config, run.agent, seen[number])
     return ExplainedDecision(run, episode, number, count, seen[number], explanation)

@@ -19,8 +19,9 @@ from ..networks import evaluating, levels_of, numbers
 from ..rule_base import Numbers
 from .explaining import Explainer
 from .explanation import Explanation
+from .hiding import Hidden, hide
 
-METHODS = ("cells", "grad_cam", "integrated_gradients", "occlusion")
+METHODS = ("usual", "cells", "grad_cam", "integrated_gradients", "occlusion")
 ABOUT = ("action", "rule")
 # Occlusion: side and step, in pixels, of the square that hides a part of the picture.
 PATCH, STRIDE = 12, 6
@@ -50,6 +51,8 @@ class PictureExplanation:
     target: str
     """what the heat is about, in words"""
     method: str | None
+    hidden: Hidden | None = None
+    """of the method 'usual', what hiding the hottest square changes"""
 
     def __post_init__(self) -> None:
         for array in (self.picture, self.values, self.heat):
@@ -89,6 +92,8 @@ class PictureExplanation:
         """
         if self.heat is None:
             raise InputError("this picture was explained without a heat map; give a method")
+        if self.hidden is not None:
+            return self.hidden.hottest
         height, width = self.heat.shape
         side = max(1, min(height, width) // 8)
         padded = np.pad(np.maximum(self.heat, 0).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
@@ -111,6 +116,7 @@ def explain_picture(
     method: str | None = "cells",
     feature_names: Sequence[str] | None = None,
     action_names: Sequence[str] | None = None,
+    usual: NDArray[np.uint8] | None = None,
 ) -> PictureExplanation:
     """Explain the network's decision on one picture (H, W, C): by rules, and by where in it the reasons lie.
 
@@ -118,7 +124,9 @@ def explain_picture(
     actions, or for `about='rule'` (default: the strongest of the advantage head's first level), its lead over the
     other rules in log-firing. `method` is 'cells' (gradient times activation of each cell of the last convolution:
     fast, coarse), 'grad_cam' (the same with each plane's mean gradient), 'integrated_gradients' (by the pixel; adds
-    up to the target's change from the dark picture) or 'occlusion' (what hiding a patch changes).
+    up to the target's change from the dark picture), 'occlusion' (what hiding a patch by one colour changes) or 'usual'
+    (how much the values of all actions change where the picture shows what is `usual`, see `usual_picture`: of all
+    these it points at what matters best, and needs no captum; not for `about='rule'`).
     A rule that fires alone and decides a constant leaves the value no gradient: ask about the rule. Needs captum;
     `method=None` gives no heat map and needs nothing.
     """
@@ -140,6 +148,12 @@ def explain_picture(
     if isinstance(network.value, (Hierarchy, NeuroFuzzyNetwork)):
         value = Explainer(network.value, feature_names=feature_names, output_names=["value"])(features)
     action = _index("action", action, len(values), int(values.argmax()))
+    if method == "usual":
+        hidden = _hidden(network, pixels[0].numpy(), usual, about)
+        words = "all values of actions: how much they change if what is usual stands there"
+        return PictureExplanation(
+            pixels[0].numpy().copy(), values, action, value, advantage, hidden.heat, words, method, hidden
+        )
     first = levels_of(head)[0]
     rule = _index("rule", rule, first.rules, int(advantage.levels[0].strongest[0]))
     name = advantage.rules.outputs[action].name
@@ -153,6 +167,18 @@ def explain_picture(
         )
     heat = None if method is None else _heat(network.encoder, target, pixels.to(device), method)
     return PictureExplanation(pixels[0].numpy().copy(), values, action, value, advantage, heat, words, method)
+
+
+def _hidden(
+    network: DuelingNetwork, picture: NDArray[np.uint8], usual: NDArray[np.uint8] | None, about: str
+) -> Hidden:
+    if usual is None or about != "action":
+        raise ConfigError(
+            "the method 'usual' is about the action, and needs the usual picture: usual=usual_picture(pictures, around)"
+        )
+    device = next(network.parameters()).device
+    with evaluating(network):
+        return hide(lambda shown: network.preferences(shown.to(device)), picture, usual)
 
 
 def _pixels(picture: NDArray[np.uint8] | Tensor) -> Tensor:
