@@ -49,7 +49,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    "page", ["tutorial", "how_to/gymnasium", "how_to/runs", "how_to/studies", "students"]
+    "page", ["tutorial", "how_to/gymnasium", "how_to/runs", "how_to/gpu", "how_to/studies", "students"]
 )
 def test_the_commands_of_a_page_are_commands(page: str) -> None:
     for words in commands(DOCS / f"{page}.md"):
