@@ -90,33 +90,34 @@ def updates_and_decisions(name: str) -> None:
         print(f"| {agent} | {' | '.join(cells)} |", flush=True)
 
 
-def agreement(agent: str, updates: int) -> None:
+def agreement(agent: str, updates: int, eager_updates: int) -> None:
     """Losses of captured and eager updates from one state, and whether memory grows."""
     losses: dict[bool, list[float]] = {}
-    for capture in (False, True):
+    for capture, count in ((False, min(updates, eager_updates)), (True, updates)):
         learner = make_learner(agent, capture=capture, name="tuned")
-        kept = []
+        kept = torch.zeros(count, device="cuda")
         memory = [0, 0]
-        for number in range(updates):
+        for number in range(count):
             loss = learner.step()
             assert loss is not None
-            if number < 100 or number >= updates - 100:
-                kept.append(loss)
-            if number == min(200, updates - 1):
+            kept[number] = loss
+            if number == min(200, count - 1):
                 memory[0] = torch.cuda.memory_allocated()
         memory[1] = torch.cuda.memory_allocated()
-        losses[capture] = torch.stack(kept).tolist()
+        losses[capture] = kept.tolist()
         print(
             f"  {agent} {'captured' if capture else 'eager'}: memory after 200 updates {memory[0] / 1e6:.1f} MB, "
-            f"after {updates} {memory[1] / 1e6:.1f} MB"
+            f"after {count} {memory[1] / 1e6:.1f} MB",
+            flush=True,
         )
     first = [
         abs(a - b) / max(abs(b), 1e-12) for a, b in zip(losses[True][:100], losses[False][:100], strict=True)
     ]
-    means = [statistics.fmean(losses[capture][-100:]) for capture in (True, False)]
+    last = slice(max(0, min(updates, eager_updates) - 100), min(updates, eager_updates))
+    means = [statistics.fmean(losses[capture][last]) for capture in (True, False)]
     print(
-        f"  {agent}: largest relative difference of the first 100 losses {max(first):.1e}; mean of the last 100, "
-        f"captured {means[0]:.5g}, eager {means[1]:.5g}",
+        f"  {agent}: largest relative difference of the first 100 losses {max(first):.1e}; mean of losses "
+        f"{last.start} to {last.stop}, captured {means[0]:.5g}, eager {means[1]:.5g}",
         flush=True,
     )
 
@@ -149,6 +150,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--parallel", type=int, default=0, metavar="WORKERS", help="also decisions/s of many games"
     )
+    parser.add_argument("--eager", type=int, default=1000, metavar="UPDATES", help="at most so many eagerly")
     parser.add_argument("--agents", nargs="+", default=["dnn", "nfn"])
     options = parser.parse_args(arguments)
     if not torch.cuda.is_available():
@@ -159,7 +161,7 @@ def main(arguments: list[str] | None = None) -> None:
         updates_and_decisions(name)
     if options.agreement:
         for agent in options.agents:
-            agreement(agent, options.agreement)
+            agreement(agent, options.agreement, options.eager)
     if options.parallel:
         from benchmarks.parallel_games import learning_speed
 
