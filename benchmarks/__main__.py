@@ -1,6 +1,6 @@
 """Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 60]`.
 
-`python -m benchmarks tables` is accuracy on tables of data, `frontier` accuracy against size of rule learners; they
+`python -m benchmarks gpu` is the rule part and the agents on a CUDA device; `tables` is accuracy on tables of data, `frontier` accuracy against size of rule learners; they
 take hours and options of their own.
 """
 
@@ -14,6 +14,7 @@ import sys
 from benchmarks import rule_part
 
 OTHERS = ("doom_environment", "parallel_games", "training_step", "explaining", "simplifying", "workers")
+GPU = ("gpu_rules", "gpu_agents")
 # Those of the others that can print their table as Markdown.
 MARKDOWN = ("simplifying",)
 
@@ -21,6 +22,11 @@ MARKDOWN = ("simplifying",)
 def main() -> None:
     if sys.argv[1:2] in (["tables"], ["frontier"], ["students"], ["pointing"]):
         importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["gpu"]:
+        sys.argv[1:] = []  # they take arguments of their own when called by themselves
+        for name in GPU:
+            importlib.import_module(f"benchmarks.{name}").main()
         return
     present = [name for name in OTHERS if importlib.util.find_spec(f"benchmarks.{name}")]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

@@ -12,7 +12,10 @@ from torch.nn import functional
 import neuroplastic as npl
 from neuroplastic.fuzzy import backends, splitmix
 from neuroplastic.fuzzy.backends import choice
-from neuroplastic.fuzzy.backends.interface import Normed
+from neuroplastic.fuzzy.backends.interface import Draw, Normed
+from neuroplastic.fuzzy.firing import entmax, layer_norm
+from neuroplastic.fuzzy.log_firing import choose_terms, log_firing
+from neuroplastic.fuzzy.membership import precisions_from_widths, raw_from_widths, widths_from_raw
 from tests import reference
 from tests.random_network import array
 
@@ -241,6 +244,70 @@ def test_uncovered_values_are_counted_with_mean_and_deviation(at, dtype, layout,
         expected = reference.welford_merge(0, 0.0, 0.0, values)
         reached = [float(moment[column]) for moment in found]
         np.testing.assert_allclose(reached, expected, atol=TOLERANCES[dtype])
+
+
+def fused_case(seed, narrow):
+    """As `case`, in single precision, with raw widths and a draw of noise; narrow sets far from zero, if wanted."""
+    this = case(seed, torch.float32, large=True)
+    generator = torch.Generator().manual_seed(seed)
+    this.raw_widths = torch.randn(this.centers.shape, generator=generator)
+    if narrow:
+        this.raw_widths = raw_from_widths(torch.full(this.centers.shape, 0.01))
+        this.centers = 100 + torch.rand(this.centers.shape, generator=generator)
+        near = this.centers[:, 0] + 0.02 * torch.randn(this.x.shape, generator=generator)
+        this.x = near if seed % 2 else 100 + torch.rand(this.x.shape, generator=generator)
+    this.seed, this.number = torch.tensor([2**61 + seed]), torch.tensor(3)
+    return this
+
+
+@pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow and far from zero"])
+@pytest.mark.parametrize("rate", [0.0, 2.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_log_firing_in_one_step_is_that_of_the_steps_one_by_one(at, seed, rate, narrow):
+    this = fused_case(seed, narrow)
+    names = ("x", "centers", "raw_widths", "logits")
+    there = moved(this, at.device)
+    leaves = [getattr(there, name).clone().requires_grad_() for name in names]
+    draw = Draw(there.seed, there.number, 0.7, 0.1) if rate else None
+    found = at.backend.fire(*leaves, there.mask, draw, rate)
+    if found is None:
+        return  # this backend has no such step
+    found.backward(there.upstream)
+    x, centers, raw_widths, logits = expected = [
+        plain(getattr(this, name)).requires_grad_() for name in names
+    ]
+    shape = tuple(logits.shape)
+    noise = choice.EAGER.gumbel(this.seed, this.number, 0.7, 0.1, shape, torch.float64) if rate else None
+    precisions = precisions_from_widths(widths_from_raw(raw_widths))
+    with backends.eager_only():
+        sets = centers.detach(), precisions.detach()
+        chosen = choose_terms(logits, noise, this.mask, *sets)
+        wanted = log_firing(x, centers, precisions, logits, noise, this.mask, chosen, rate=rate)
+    wanted.backward(this.upstream.double())
+    torch.testing.assert_close(found.detach().cpu().double(), wanted.detach(), rtol=1e-4, atol=1e-4)
+    for ours, theirs in zip(leaves, expected, strict=True):
+        close(ours.grad, theirs.grad, torch.float32)
+
+
+@pytest.mark.parametrize("far", [0.0, -1e6])
+@pytest.mark.parametrize("seed", range(3))
+def test_layer_norm_and_entmax_in_one_step_are_those_of_the_steps_one_by_one(at, seed, far):
+    rng = np.random.default_rng(seed)
+    B, U = int(rng.integers(1, 70)), int(rng.integers(2, 300))
+    numbers = [rng.normal(size=(B, U)) * 50 + far, rng.uniform(0.5, 1.5, size=U), rng.normal(size=U) * 0.1]
+    upstream = torch.tensor(rng.normal(size=(B, U)))
+    given = [torch.tensor(each).float() for each in numbers]
+    leaves = [each.clone().to(at.device).requires_grad_() for each in given]
+    found = at.backend.norm_entmax15(*leaves, 0.5, 1e-5)
+    if found is None:
+        return  # this backend has no such step
+    found.backward(upstream.to(found))
+    expected = [plain(each).requires_grad_() for each in given]
+    wanted = entmax(layer_norm(expected[0] * 0.5, *expected[1:]), 1.5)
+    wanted.backward(upstream)
+    close(found.detach(), wanted.detach(), torch.float32)
+    for ours, theirs in zip(leaves, expected, strict=True):
+        close(ours.grad, theirs.grad, torch.float32)
 
 
 def shifted_rows(seed, dtype, spread=3.0):

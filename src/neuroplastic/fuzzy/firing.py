@@ -123,8 +123,23 @@ def firing_levels(
     The mean instead (Eq. 12), a gain, layer norm (Eqs. 13-15), certainty and alpha-entmax (Eq. 7), as `firing` says;
     `alpha` is its own or the learned one.
     """
+    fused = _in_one_step(sums, attributes, firing, weights)
+    if fused is not None:
+        return fused
     levels = scores(sums, attributes, firing, weights)
     return entmax(levels, alpha.to(levels.dtype) if isinstance(alpha, Tensor) else alpha)
+
+
+def _in_one_step(sums: Tensor, attributes: int, firing: Firing, weights: RuleWeights) -> Tensor | None:
+    """The firing levels, where a backend has layer norm and 1.5-entmax as one step and `firing` asks for just that."""
+    own = weights.gain, weights.shift
+    if sums.is_cpu or firing.alpha != 1.5 or not firing.layer_norm or firing.certainty or firing.has_gain:
+        return None
+    gain, shift = (
+        sums.new_full(sums.shape[1:], default) if part is None else part.to(sums.dtype)
+        for part, default in zip(own, (1.0, 0.0), strict=True)
+    )
+    return backend_for(sums).norm_entmax15(sums, gain, shift, firing.share(attributes), LAYER_NORM_EPS)
 
 
 def scores(sums: Tensor, attributes: int, firing: Firing, weights: RuleWeights) -> Tensor:

@@ -38,7 +38,7 @@ class Nursery(NamedTuple):
     batches: Tensor
     """training batches so far, one number"""
     full: Tensor
-    """1 + the first attribute that asked for a set and had no room, 0 if none did: one number"""
+    """D less the first attribute that asked for a set and had no room, 0 if none did: one number"""
     born_step: Tensor
     """the batch in which a set was born, (D, T), 0 where none was since records were last read"""
     born: Tensor
@@ -66,8 +66,8 @@ def grow_seen(nursery: Nursery, terms: Terms) -> None:
         return
     full = mask.all(dim=1)
     lacking = (asking & full).nonzero()
-    if len(lacking) and not int(nursery.full):
-        nursery.full.fill_(int(lacking[0]) + 1)
+    if len(lacking):
+        nursery.full.fill_(max(int(nursery.full), len(mask) - int(lacking[0])))
     attributes = (asking & ~full).nonzero().squeeze(1)
     if len(attributes):
         slots = mask[attributes].to(torch.int8).argmin(dim=1)  # the lowest free slot
@@ -101,8 +101,8 @@ def grow(nursery: Nursery, terms: Terms) -> None:
     asking = (count >= terms.min_count) & (nursery.batches % terms.delay == 0)
     full = mask.all(dim=1)
     lacking = asking & full
-    first = torch.where(lacking.any(), lacking.to(torch.uint8).argmax() + 1, 0)
-    nursery.full.copy_(nursery.full.where(nursery.full > 0, first))
+    first = torch.where(lacking.any(), len(mask) - lacking.to(torch.uint8).argmax(), 0)
+    nursery.full.copy_(torch.maximum(nursery.full, first))
     slots = torch.arange(mask.shape[1], device=mask.device)
     free = mask.to(torch.uint8).argmin(dim=1, keepdim=True)  # the lowest free slot
     place = (asking & ~full).unsqueeze(1) & (slots == free)

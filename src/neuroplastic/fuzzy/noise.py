@@ -7,13 +7,18 @@ all other noise stays as it was.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 
 from .backends import backend_for
-from .splitmix import mix, mixed
+from .splitmix import mix
 
-__all__ = ["gumbel", "gumbel_of", "mix", "mixed"]
+if TYPE_CHECKING:
+    from .selection import Selection
+
+__all__ = ["gumbel", "gumbel_of", "mix"]
 
 
 def gumbel(seed: int, shape: tuple[int, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
@@ -22,6 +27,9 @@ def gumbel(seed: int, shape: tuple[int, ...], device: torch.device, dtype: torch
     return backend.uniform(seed, shape, device).to(dtype).log_().neg_().log_().neg_()
 
 
-def gumbel_of(seed: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """`gumbel` for a seed, one 64-bit integer on the device of the noise, that nobody looks at."""
-    return backend_for(torch.empty(0, device=seed.device, dtype=dtype)).gumbel(seed, shape, dtype)
+def gumbel_of(
+    seed: Tensor, draw: Tensor, selection: Selection, shape: tuple[int, ...], dtype: torch.dtype
+) -> Tensor:
+    """`gumbel` of a seed (1,) and the number of a draw that nobody looks at, as `selection` scales it."""
+    backend = backend_for(torch.empty(0, device=seed.device, dtype=dtype))
+    return backend.gumbel(seed, draw, selection.noise, selection.noise_fall, shape, dtype)

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from ..errors import ConfigError, at_least, choose, within
 from .membership import cardinality
-from .precision import wide
 from .tracing import may_look
 
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -104,11 +103,10 @@ class Selection:
             return self.noise
         return self.noise * max(0.0, 1 - draw * self.noise_hold / self.noise_passes)
 
-    def noise_scale_of(self, draw: Tensor) -> Tensor | float:
-        """`noise_scale` of a draw that nobody looks at."""
-        if self.estimator == "ste" or self.noise_passes is None:
-            return self.noise_scale(0)
-        return self.noise * (1 - wide(draw) * self.noise_hold / self.noise_passes).clamp_min(0.0)
+    @property
+    def noise_fall(self) -> float:
+        """How much of the noise is gone with each draw: `noise_scale` is `noise * max(0, 1 - draw * noise_fall)`."""
+        return 0.0 if self.noise_passes is None else self.noise_hold / self.noise_passes
 
 
 def bar(scores: Tensor, mask: Tensor) -> Tensor:

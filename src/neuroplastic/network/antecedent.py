@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 
-from ..errors import ConfigError, InputError
+from ..errors import ConfigError
+from ..fuzzy.backends import Draw, backend_for
 from ..fuzzy.firing import Firing
 from ..fuzzy.log_firing import Chosen, choose_terms, log_firing, settled_log_firing
 from ..fuzzy.membership import (
     any_width,
     asks_nothing,
-    input_limit,
     precisions_from_widths,
     raw_from_widths,
     widths_from_raw,
 )
-from ..fuzzy.noise import gumbel, gumbel_of, mix, mixed
+from ..fuzzy.noise import gumbel, gumbel_of, mix
 from ..fuzzy.price import priced
 from ..fuzzy.selection import Selection, frequent_terms, hard_choice
-from ..fuzzy.tracing import may_look, recorded, traced
+from ..fuzzy.tracing import may_look, recorded
 from . import extra_state
 from .frozen import Frozen, Wish
 from .growth import Growth
+from .inputs import bounded, computing
 from .keeping import keeping
 from .limits import Limits, Sets
 from .neurogenesis import Neurogenesis, Statistics, observe
@@ -80,7 +79,7 @@ class Antecedent(nn.Module):
         # Drawn once from torch's generator; all later randomness is a function of it and of counters.
         seed = torch.randint(2**62, (1,)).to(like.device)
         self.register_buffer("noise_seed", seed)
-        computed = torch.empty(0, device=device, dtype=_computing(like.dtype))
+        computed = torch.empty(0, device=device, dtype=computing(like.dtype))
         self.statistics = Statistics(attributes, computed)
         self.limits = None if sets is None else Limits(sets, attributes, input_range, computed)
         self.started = False
@@ -118,7 +117,7 @@ class Antecedent(nn.Module):
     def precisions(self) -> Tensor:
         """`1 / (2 widths**2)`, (D, T), in the precision that is computed in."""
         raw = self._held("raw_widths")
-        return precisions_from_widths(widths_from_raw(raw.to(_computing(raw.dtype))))
+        return precisions_from_widths(widths_from_raw(raw.to(computing(raw.dtype))))
 
     def forward(self, x: Tensor) -> Tensor:
         """Log-firing as a sum (Eq. 6), after advancing noise and growth by one pass in training mode."""
@@ -159,12 +158,11 @@ class Antecedent(nn.Module):
         if counts and not recomputing():
             growth = self.growth
             growth.pass_count += 1
-            fault = torch.where(x.sum().isfinite() | x.isfinite().all(), 0, growth.pass_count)
-            growth.spoilt.copy_(growth.spoilt.where(growth.spoilt > 0, fault))
+            backend_for(x).note_fault(x, growth.pass_count, growth.spoilt)
             if self.limits is not None:
                 self.limits.enforce(self)
             if self.neurogenesis is not None:
-                observe(self, self.neurogenesis, bounded(x, self), seen=False)
+                observe(self, self.neurogenesis, x, seen=False)
         begun = Pass(self._draw_unseen(), self.term_mask.clone())
         if repeats and repeatable():
             self._book.enter(mark_of(x), begun)
@@ -187,7 +185,7 @@ class Antecedent(nn.Module):
             if self.limits is not None:
                 self._tend_sets(self.limits, x)
             if self.neurogenesis is not None:
-                observe(self, self.neurogenesis, bounded(x, self), seen=True)
+                observe(self, self.neurogenesis, x, seen=True)
             if self.selection.any:
                 self._look_at_premises(self.passes)
         # Copied: a birth after this pass must not reach into its backward pass.
@@ -222,14 +220,18 @@ class Antecedent(nn.Module):
         price = self.selection.price if begun is not None and len(x) else 0.0
         if begun is None:
             begun = self.begin(x, counts=False)
-        x = bounded(x, self)
         power = self.firing.norm(training=self.training)
+        if power is None and not self.selection.any and not self._constrained and not x.is_cpu:
+            fired = self._fused_log_firing(x, begun)
+            if fired is not None:
+                return fired
+        x = bounded(x, self)
         if not self.training and not torch.is_grad_enabled():
             return settled_log_firing(x, self._settled(len(x)), power)
         centers, precisions, logits = self._tables()
         if begun is not None:
             mask, noise = begun.mask, self.noise(begun.draw)
-            if self.selection.constraint > 0 and self.selection.estimator == "stge" and len(x):
+            if self._constrained and len(x):
                 percentile = self.selection.constraint
                 mask = frequent_terms(x.detach(), centers.detach(), precisions.detach(), mask, percentile)
                 if self.frozen is not None:
@@ -244,9 +246,29 @@ class Antecedent(nn.Module):
         rate = self.selection.rate
         return log_firing(x, centers, precisions, logits, noise, mask, chosen, rate=rate, power=power)
 
+    @property
+    def _constrained(self) -> bool:
+        """Whether rare sets are taken out of a batch (Appendix A)."""
+        return self.selection.constraint > 0 and self.selection.estimator == "stge"
+
+    def _fused_log_firing(self, x: Tensor, begun: Pass | None) -> Tensor | None:
+        """`log_firing` in one step, where a backend has it."""
+        dtype, selection, draw = computing(self.centers.dtype), self.selection, None
+        if begun is not None and selection.noise_scale(0) > 0:
+            if isinstance(begun.draw, int):
+                return None
+            draw = Draw(self.noise_seed, begun.draw, selection.noise, selection.noise_fall)
+        centers, raw_widths, logits = (
+            self._held(name).to(dtype) for name in ("centers", "raw_widths", "logits")
+        )
+        mask = self.term_mask if begun is None else begun.mask
+        return backend_for(x, self.max_terms).fire(
+            x.to(dtype), centers, raw_widths, logits, mask, draw, selection.rate
+        )
+
     def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
         """Centres, precisions and logits in the precision that is computed in."""
-        dtype = _computing(self.centers.dtype)
+        dtype = computing(self.centers.dtype)
         return self._held("centers").to(dtype), self.precisions().to(dtype), self._held("logits").to(dtype)
 
     def premises(self) -> Tensor:
@@ -286,9 +308,8 @@ class Antecedent(nn.Module):
     @torch.no_grad()
     def _noise_unseen(self, draw: Tensor) -> Tensor:
         """Made anew in every pass: cheaper on a GPU than to ask whether it is time."""
-        dtype = _computing(self.centers.dtype)
-        noise = gumbel_of(mixed(self.noise_seed, draw), tuple(self.logits.shape), dtype)
-        return noise * self.selection.noise_scale_of(draw)
+        dtype = computing(self.centers.dtype)
+        return gumbel_of(self.noise_seed, draw, self.selection, tuple(self.logits.shape), dtype)
 
     @untraced
     def _kept_noise(self, draw: int) -> Tensor | None:
@@ -296,7 +317,7 @@ class Antecedent(nn.Module):
         scale = self.selection.noise_scale(draw)
         if scale == 0:
             return None
-        dtype = _computing(self.centers.dtype)
+        dtype = computing(self.centers.dtype)
         key = (self.seed, draw, logits.device, dtype)
         if self._noise is None or self._noise[0] != key:
             self._noise = None  # free the old draw before making the new one
@@ -382,37 +403,3 @@ class Antecedent(nn.Module):
         self.passes, self.wish, self.started = saved.passes, saved.wish, saved.started
         self.growth.restore(saved.batches, saved.births, at_capacity=saved.at_capacity)
         self.prunings.restore(saved.prunings)
-
-
-def _computing(dtype: torch.dtype) -> torch.dtype:
-    """Half precisions have too few digits for squared distances: compute in single precision."""
-    return dtype if dtype in (torch.float32, torch.float64) else torch.float32
-
-
-def bounded(x: Tensor, antecedent: Antecedent) -> Tensor:
-    """The input in the precision that is computed in, its magnitude bounded so that its square is finite."""
-    x = x.to(_computing(antecedent.centers.dtype))
-    limit = input_limit(x.dtype)
-    if may_look(x) and x.numel():
-        least, greatest = torch.aminmax(x.detach())
-        if -limit <= float(least) and float(greatest) <= limit:
-            return x  # nothing to bound, nothing for the backward pass to do
-    within = x.clamp(-limit, limit)
-    # An infinite input, which the host would have refused, must not pass for the farthest one.
-    return within if traced() or may_look(x) else within + (x - x).detach()
-
-
-def check_input(x: Tensor, attributes: int) -> None:
-    """Raise an InputError unless x is (B, D), floating and finite."""
-    if not isinstance(x, Tensor):
-        raise InputError(f"x must be a torch tensor, got {type(x).__name__}; use torch.as_tensor(x)")
-    if x.dim() != 2 or x.shape[1] != attributes:
-        raise InputError(f"x must have {attributes} columns (one per attribute), got shape {tuple(x.shape)}")
-    if not x.is_floating_point():
-        raise InputError(f"x must be floating point, got {x.dtype}; use x.float()")
-    # A finite sum proves finite entries; only a sum that overflowed or met a NaN needs a closer look.
-    if may_look(x) and not math.isfinite(float(x.detach().sum())):
-        finite = torch.isfinite(x.detach())
-        if not bool(finite.all()):
-            row, column = (~finite).nonzero()[0].tolist()
-            raise InputError(f"x must be finite, got {float(x[row, column])} at row {row}, column {column}")

@@ -13,7 +13,7 @@ from .. import catalog
 from ..errors import ConfigError, at_least, choose
 from ..fuzzy import consequents as decide
 from ..fuzzy.membership import raw_from_widths, widths_from_raw
-from ..fuzzy.noise import gumbel, gumbel_of, mix, mixed
+from ..fuzzy.noise import gumbel, gumbel_of, mix
 from ..fuzzy.selection import Selection, hard_choice, straight_through
 from .starting import CLEAR, CROSSING, drawn
 from .untraced import untraced
@@ -274,8 +274,7 @@ class MamdaniConsequent(Consequent):
         if isinstance(draw, int):
             return self._drawn_noise(draw)
         logits = self.conclusion_logits
-        noise = gumbel_of(mixed(self.noise_seed, draw), tuple(logits.shape), logits.dtype)
-        return noise * self.selection.noise_scale_of(draw)
+        return gumbel_of(self.noise_seed, draw, self.selection, tuple(logits.shape), logits.dtype)
 
     @untraced
     def _drawn_noise(self, draw: int) -> Tensor | None:

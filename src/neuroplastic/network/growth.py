@@ -34,9 +34,9 @@ class Birth:
 class Growth(nn.Module):
     """Counters of passes and batches, and births, of an antecedent. They are saved in its extra state.
 
-    `full` is 1 + the first attribute that asked for a set and had no room; `spoilt` the first pass whose input was not
-    finite, where nobody looked at it; both 0 if there was none. `born_step` (D, T) and `born` (3, D, T), centre, width
-    and count, are births that nobody has read yet.
+    `full` is D less the first attribute that asked for a set and had no room; `spoilt` the first pass whose input was
+    not finite, where nobody looked at it; both 0 if there was none. `born_step` (D, T) and `born` (3, D, T), centre,
+    width and count, are births that nobody has read yet.
     """
 
     pass_count: Tensor
@@ -112,7 +112,7 @@ class Growth(nn.Module):
             self.born_step.zero_()
         if full:
             self.full.zero_()
-            self._say_full(full - 1)
+            self._say_full(len(self.born_step) - full)
         if spoilt:
             self.spoilt.zero_()
             raise InputError(

@@ -14,6 +14,7 @@ from ..fuzzy.backends import backend_for
 from ..fuzzy.growing import Nursery, Terms, grow_seen
 from ..fuzzy.tracing import traced
 from ..fuzzy.welford import Moments
+from .inputs import bounded
 
 if TYPE_CHECKING:
     from .antecedent import Antecedent
@@ -70,18 +71,22 @@ def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor, *, seen: bool
     `seen` says whether the host may look at values. Where it may not, a GPU decides by itself; a compiler on the CPU
     gets an operation that it does not look into.
     """
-    sets = antecedent.precisions().detach(), antecedent.covering_mask
     tables = nursery(antecedent)
     deviation = None if rule.sprouting == "max" else antecedent.logit_deviation
     terms = Terms(rule.delay, rule.min_count, rule.min_width, deviation)
     # Covered is what some set reaches with a membership of epsilon: where its log-membership is log(epsilon) or more.
     limit = -math.log(rule.epsilon)
+    backend = backend_for(x, antecedent.max_terms)
+    tables.batches.add_(1)
+    if not seen and data_parallel_group() is None and backend.observe(x, tables, terms, limit):
+        return
+    x, sets = bounded(x, antecedent), (antecedent.precisions().detach(), antecedent.covering_mask)
     if not seen and traced() and x.is_cpu:
         _observe_opaquely(x, *sets, *_flat(tables), limit, *astuple(terms))
         return
     _count(x, *sets, tables, limit)
     if not seen:
-        backend_for(x, antecedent.max_terms).grow(tables, terms)
+        backend.grow(tables, terms)
         return
     grow_seen(tables, terms)
     if antecedent.growth.batches % rule.delay == 0:
@@ -108,7 +113,6 @@ def nursery(antecedent: Antecedent) -> Nursery:
 
 def _count(x: Tensor, precisions: Tensor, covering: Tensor, tables: Nursery, limit: float) -> None:
     """Merge the values of a batch that no set covers into the statistics."""
-    tables.batches.add_(1)
     centers = tables.centers.to(x.dtype)
     failing = backend_for(x).uncovered(x, centers, precisions.to(x.dtype), covering, limit)
     group = data_parallel_group()
@@ -127,7 +131,7 @@ def _flat(tables: Nursery) -> list[Tensor]:
 @torch.library.custom_op(
     "neuroplastic::observe",
     mutates_args=(
-        *("centers", "raw_widths", "mask", "logits", "count", "mean", "m2", "batches", "full"),
+        *("centers", "raw_widths", "mask", "logits", "count", "mean", "m2", "full"),
         *("born_step", "born"),
     ),
 )

@@ -17,11 +17,12 @@ from ..fuzzy.fitting import fitting
 from ..fuzzy.membership import log_membership
 from ..fuzzy.selection import Selection
 from . import state_hooks
-from .antecedent import Antecedent, bounded, check_input
+from .antecedent import Antecedent
 from .configuration import check_parts, config_of, read_config
 from .consequents import ConsequentConfig, MamdaniConsequent, consequent_config
 from .frozen import Frozen, Wish, checked_wish
 from .growth import Birth
+from .inputs import bounded, check_input
 from .keeping import keeping
 from .limits import Sets
 from .neurogenesis import Neurogenesis, Statistics

@@ -13,9 +13,9 @@ from torch import Tensor
 from .. import catalog
 from ..errors import ConfigError, InputError, choose
 from ..fuzzy.membership import log_membership
-from ..network.antecedent import bounded
 from ..network.dueling import DuelingNetwork
 from ..network.hierarchy import Hierarchy
+from ..network.inputs import bounded
 from ..network.nfn import NeuroFuzzyNetwork
 from .diagnosis import Diagnosis
 from .estimators import FittedEstimator, is_estimator, not_a_network

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from ..errors import InputError
 from ..fuzzy.firing import MOST_GAIN, Firing
-from ..network.antecedent import check_input
 from ..network.hierarchy import Hierarchy
+from ..network.inputs import check_input
 from ..network.nfn import NeuroFuzzyNetwork
 from .estimators import not_a_network
 from .rule_base import Numbers

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .. import growing, splitmix
 from ..growing import Nursery, Terms
+from ..precision import wide
 from ..welford import Moments
 
 
@@ -19,6 +20,15 @@ class Chosen(NamedTuple):
     term: Tensor
     center: Tensor
     precision: Tensor
+
+
+class Draw(NamedTuple):
+    """Gumbel noise that nobody has made yet, of `Backend.gumbel`: the network's seed (1,) and the draw's number."""
+
+    seed: Tensor
+    number: Tensor
+    scale: float
+    fall: float
 
 
 class Normed(NamedTuple):
@@ -94,6 +104,33 @@ class Backend(ABC):
         A set whose centre or precision is not finite covers nothing.
         """
 
+    def fire(
+        self,
+        x: Tensor,
+        centers: Tensor,
+        raw_widths: Tensor,
+        logits: Tensor,
+        mask: Tensor,
+        draw: Draw | None,
+        rate: float,
+    ) -> Tensor | None:
+        """Log-firing (B, U) with its gradients, choice, noise and bounds of x included; None where there is no such
+        step, and the others are taken."""
+        return None
+
+    def norm_entmax15(
+        self, w: Tensor, gain: Tensor, shift: Tensor, factor: float, eps: float
+    ) -> Tensor | None:
+        """1.5-entmax of the layer norm over the rules of `factor * w`, (B, U), with its gradients; None as above."""
+        return None
+
+    def observe(self, x: Tensor, nursery: Nursery, terms: Terms, limit: float) -> bool:
+        """`uncovered`, its merge into the statistics and `grow` in one step, and True; False where there is none.
+
+        x (B, D) need not be bounded, and the batch is counted already. "Any" covers nothing.
+        """
+        return False
+
     def grow(self, nursery: Nursery, terms: Terms) -> None:
         """Births without a look at any value, in place, once a batch's uncovered values are in the statistics."""
         growing.grow(nursery, terms)
@@ -106,9 +143,26 @@ class Backend(ABC):
     def uniform(self, seed: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
         """Uniform float32 numbers in (0, 1), never 0 or 1: element i is a function of `seed` and i alone."""
 
-    def gumbel(self, seed: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-        """Gumbel(0, 1) numbers, `-log(-log(uniform))`, of a seed (1,) that nobody looks at."""
-        return splitmix.uniform_of(seed, shape).to(dtype).log().neg().log().neg()
+    def gumbel(
+        self,
+        seed: Tensor,
+        draw: Tensor,
+        scale: float,
+        fall: float,
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+    ) -> Tensor:
+        """`scale * max(0, 1 - draw * fall) * -log(-log(u))`, u the uniform numbers of `mix(seed, draw)`.
+
+        Seed (1,) and draw, one number, are whole numbers that nobody looks at.
+        """
+        noise = splitmix.uniform_of(splitmix.mixed(seed, draw), shape).to(dtype).log().neg().log().neg()
+        return noise * (scale * (1 - wide(draw) * fall).clamp_min(0.0))
+
+    def note_fault(self, x: Tensor, passes: Tensor, spoilt: Tensor) -> None:
+        """Keep in `spoilt`, unless it is above 0, the number of passes if x is not finite; no value is looked at."""
+        fault = torch.where(x.isfinite().all(), 0, passes)
+        spoilt.copy_(spoilt.where(spoilt > 0, fault))
 
     @abstractmethod
     def norm_relu_drop(

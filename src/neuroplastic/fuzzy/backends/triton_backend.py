@@ -8,10 +8,14 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ..growing import Nursery, Terms
+from ..membership import WIDE_ENOUGH, WIDTH_FLOOR, any_width, input_limit
 from ..welford import Moments
+from . import triton_growing
 from . import triton_kernels as kernels
 from .eager import Eager
-from .interface import Chosen
+from .interface import Chosen, Draw
+from .triton_fused import Fire, NormEntmax15
 
 # The chosen term is kept in a byte.
 MOST_TERMS = 255
@@ -119,6 +123,49 @@ class Triton(Eager):
         )
         return moments
 
+    def fire(
+        self,
+        x: Tensor,
+        centers: Tensor,
+        raw_widths: Tensor,
+        logits: Tensor,
+        mask: Tensor,
+        draw: Draw | None,
+        rate: float,
+    ) -> Tensor | None:
+        """In single precision, for up to so many numbers as kernels can count."""
+        if not (x.dtype == logits.dtype == torch.float32 and len(x) and _few(x, logits)):
+            return None
+        fired: Tensor = Fire.apply(x, centers, raw_widths, logits, mask, draw, rate)  # type: ignore[no-untyped-call]
+        return fired
+
+    def norm_entmax15(
+        self, w: Tensor, gain: Tensor, shift: Tensor, factor: float, eps: float
+    ) -> Tensor | None:
+        """In single precision."""
+        if w.dtype != torch.float32 or w.shape[1] > MOST_RULES or not len(w):
+            return None
+        levels: Tensor = NormEntmax15.apply(w, gain, shift, factor, eps)  # type: ignore[no-untyped-call]
+        return levels
+
+    def observe(self, x: Tensor, nursery: Nursery, terms: Terms, limit: float) -> bool:
+        """One program for each attribute."""
+        T, D, U = nursery.logits.shape
+        written = (*nursery[:4], *nursery.statistics, nursery.seed, nursery.batches, *nursery[7:])
+        if not all(tensor.is_contiguous() for tensor in written):
+            return False
+        widest = min(WIDE_ENOUGH, any_width(nursery.raw_widths.dtype) / 2)
+        triton_growing.observe[(D,)](
+            *(_dense(x), *written, limit, input_limit(nursery.statistics.mean.dtype), widest, WIDTH_FLOOR),
+            *(terms.delay, terms.min_count, terms.min_width, terms.deviation or 0.0, len(x), D, T, U),
+            drawn=terms.deviation is not None,
+            BB=min(_above(len(x)), 64),
+            BT=_above(T),
+            BU=min(_above(U), 256),
+            num_warps=1,
+        )
+        return True
+
     def entmax15(self, shifted: Tensor) -> Tensor:
         """See `Backend`."""
         if shifted.shape[1] > MOST_RULES:
@@ -128,19 +175,33 @@ class Triton(Eager):
 
     def uniform(self, seed: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
         """See `Backend`."""
+        out = torch.empty(shape, device=device, dtype=torch.float32)
         signed = (seed + 2**63) % 2**64 - 2**63
-        return self._numbers(torch.full((1,), signed, device=device), shape, torch.float32, gumbel=False)
-
-    def gumbel(self, seed: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-        """See `Backend`."""
-        return self._numbers(seed, shape, dtype, gumbel=True)
-
-    def _numbers(self, seed: Tensor, shape: tuple[int, ...], dtype: torch.dtype, *, gumbel: bool) -> Tensor:
-        out = torch.empty(shape, device=seed.device, dtype=dtype)
-        count = out.numel()
-        if count:
-            kernels.uniform[(_cells(count, BLOCK),)](seed, out, count, gumbel=gumbel, BLOCK=BLOCK)
+        if out.numel():
+            grid = (_cells(out.numel(), BLOCK),)
+            kernels.uniform[grid](torch.full((1,), signed, device=device), out, out.numel(), BLOCK=BLOCK)
         return out
+
+    def gumbel(
+        self,
+        seed: Tensor,
+        draw: Tensor,
+        scale: float,
+        fall: float,
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+    ) -> Tensor:
+        """See `Backend`."""
+        out = torch.empty(shape, device=seed.device, dtype=dtype)
+        grid = (_cells(out.numel(), BLOCK),)
+        kernels.gumbel[grid](seed, draw, out, scale, fall, out.numel(), BLOCK=BLOCK)
+        return out
+
+    def note_fault(self, x: Tensor, passes: Tensor, spoilt: Tensor) -> None:
+        """See `Backend`."""
+        x = _dense(x)
+        if x.numel():
+            kernels.note_fault[(_cells(x.numel(), 4096),)](x, passes, spoilt, x.numel(), BLOCK=4096)
 
 
 class _Entmax15(torch.autograd.Function):
@@ -168,6 +229,11 @@ class _Entmax15(torch.autograd.Function):
 def _dense(tensor: Tensor) -> Tensor:
     """The tensor in one piece of memory."""
     return tensor.detach().resolve_neg().contiguous()
+
+
+def _few(x: Tensor, logits: Tensor) -> bool:
+    """Whether all places can be counted in 32 bits."""
+    return max(logits.numel(), 64 * len(x) * logits.shape[2], 64 * x.numel()) < 2**31
 
 
 def _above(size: int) -> int:

@@ -18,23 +18,58 @@ _SECOND = tl.constexpr(0x94D049BB133111EB)
 
 
 @triton.jit
-def _uniform(seed, position):
-    """Uniform float32 numbers in (0, 1): SplitMix64, as in `splitmix.py`."""
+def mixed_seed(seed, position):
+    """One SplitMix64 output, as in `splitmix.py`."""
     z = seed.to(tl.uint64) + (position.to(tl.uint64) + 1) * _GOLDEN
     z = (z ^ (z >> 30)) * _FIRST
     z = (z ^ (z >> 27)) * _SECOND
-    z = z ^ (z >> 31)
-    return ((z >> 41).to(tl.float32) + 0.5) * 1.1920928955078125e-07
+    return z ^ (z >> 31)
 
 
 @triton.jit
-def uniform(seed_at, out_at, count, gumbel: tl.constexpr, BLOCK: tl.constexpr):
-    """Uniform or Gumbel numbers, one for each position."""
+def _uniform(seed, position):
+    """Uniform float32 numbers in (0, 1) of the upper 23 bits."""
+    return ((mixed_seed(seed, position) >> 41).to(tl.float32) + 0.5) * 1.1920928955078125e-07
+
+
+@triton.jit
+def softplus(raw):
+    """`log(1 + exp(raw))` to the last digits, though the sum rounds: by how far it rounds (Kahan)."""
+    small = tl.exp(tl.minimum(raw, 20.0))
+    one_more = 1 + small
+    exact = tl.where(
+        one_more == 1, small, tl.log(one_more) * (small / tl.where(one_more == 1, 1.0, one_more - 1))
+    )
+    return tl.where(raw > 20, raw, exact)
+
+
+@triton.jit
+def uniform(seed_at, out_at, count, BLOCK: tl.constexpr):
+    """Uniform numbers, one for each position."""
     position = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    numbers = _uniform(tl.load(seed_at), position)
-    if gumbel:
-        numbers = -tl.log(-tl.log(numbers.to(out_at.dtype.element_ty)))
-    tl.store(out_at + position, numbers, position < count)
+    tl.store(out_at + position, _uniform(tl.load(seed_at), position), position < count)
+
+
+@triton.jit
+def gumbel(seed_at, draw_at, out_at, scale, fall, count, BLOCK: tl.constexpr):
+    """Gumbel numbers of a draw, one for each position."""
+    position = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    draw = tl.load(draw_at)
+    numbers = _uniform(mixed_seed(tl.load(seed_at), draw), position).to(out_at.dtype.element_ty)
+    noise = -tl.log(-tl.log(numbers)) * (scale * tl.maximum(1 - draw.to(tl.float64) * fall, 0.0)).to(
+        numbers.dtype
+    )
+    tl.store(out_at + position, noise, position < count)
+
+
+@triton.jit
+def note_fault(x_at, passes_at, spoilt_at, count, BLOCK: tl.constexpr):
+    """Keep the number of passes if a value is not finite, unless one is kept already."""
+    position = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_at + position, position < count, 0.0).to(tl.float32)
+    lost = tl.max(((x - x) != 0).to(tl.int32), axis=0) > 0
+    if lost & (tl.load(spoilt_at) == 0):
+        tl.store(spoilt_at, tl.load(passes_at))
 
 
 @triton.jit

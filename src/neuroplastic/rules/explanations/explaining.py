@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from ...errors import ConfigError, InputError
-from ...network.antecedent import check_input
 from ...network.hierarchy import Hierarchy
+from ...network.inputs import check_input
 from ...network.nfn import NeuroFuzzyNetwork
 from ...network.settled import Settled
 from ..estimators import FittedEstimator, is_estimator
