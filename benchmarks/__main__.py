@@ -1,7 +1,7 @@
 """Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 60]`.
 
-`python -m benchmarks gpu` is the rule part and the agents on a CUDA device; `tables` is accuracy on tables of data, `frontier` accuracy against size of rule learners; they
-take hours and options of their own.
+`python -m benchmarks gpu` is the rule part and the agents on a CUDA device. `tables` is accuracy on tables of data,
+`frontier` accuracy against size of rule learners; they take hours and options of their own.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from .neurogenesis import Neurogenesis, Statistics, observe
 from .passes import Pass, PassBook, mark_of, recomputing, repeatable
 from .placing import begin_on
 from .prunings import EVERY, Prunings, ignored
+from .replicas import refuse_sharding
 from .settled import Settled
 from .starting import Range, drawn, first_sets, start_clearly
 from .untraced import untraced
@@ -132,6 +133,8 @@ class Antecedent(nn.Module):
         if not self.training:
             return None
         x, counts = x.detach(), counts and len(x) > 0
+        if self.neurogenesis is not None and not recorded():
+            refuse_sharding(self)
         return self._begin(x, counts) if self._may_look(x) else self._begin_unseen(x, counts)
 
     def _may_look(self, x: Tensor) -> bool:

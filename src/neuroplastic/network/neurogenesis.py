@@ -15,6 +15,7 @@ from ..fuzzy.growing import Nursery, Terms, grow_seen
 from ..fuzzy.tracing import traced
 from ..fuzzy.welford import Moments
 from .inputs import bounded
+from .replicas import data_parallel_group, merged_over
 
 if TYPE_CHECKING:
     from .antecedent import Antecedent
@@ -78,13 +79,14 @@ def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor, *, seen: bool
     limit = -math.log(rule.epsilon)
     backend = backend_for(x, antecedent.max_terms)
     tables.batches.add_(1)
-    if not seen and data_parallel_group() is None and backend.observe(x, tables, terms, limit):
+    group = data_parallel_group(antecedent)
+    if not seen and group is None and backend.observe(x, tables, terms, limit):
         return
     x, sets = bounded(x, antecedent), (antecedent.precisions().detach(), antecedent.covering_mask)
     if not seen and traced() and x.is_cpu:
         _observe_opaquely(x, *sets, *_flat(tables), limit, *astuple(terms))
         return
-    _count(x, *sets, tables, limit)
+    _count(x, *sets, tables, limit, group)
     if not seen:
         backend.grow(tables, terms)
         return
@@ -111,13 +113,19 @@ def nursery(antecedent: Antecedent) -> Nursery:
     )
 
 
-def _count(x: Tensor, precisions: Tensor, covering: Tensor, tables: Nursery, limit: float) -> None:
+def _count(
+    x: Tensor,
+    precisions: Tensor,
+    covering: Tensor,
+    tables: Nursery,
+    limit: float,
+    group: torch.distributed.ProcessGroup | None,
+) -> None:
     """Merge the values of a batch that no set covers into the statistics."""
     centers = tables.centers.to(x.dtype)
     failing = backend_for(x).uncovered(x, centers, precisions.to(x.dtype), covering, limit)
-    group = data_parallel_group()
     if group is not None:
-        failing = _merged_over(group, failing)
+        failing = merged_over(group, failing)
     statistics = tables.statistics
     merged = statistics.merged(Moments(*(moment.to(statistics.mean.dtype) for moment in failing)))
     for moment, value in zip(statistics, merged, strict=True):
@@ -160,24 +168,5 @@ def _observe_opaquely(
     """`observe` on the CPU as one step of a compiled program."""
     statistics = Moments(count, mean, m2)
     tables = Nursery(centers, raw_widths, mask, logits, statistics, seed, batches, full, born_step, born)
-    _count(x, precisions, covering, tables, limit)
+    _count(x, precisions, covering, tables, limit, data_parallel_group())
     grow_seen(tables, Terms(delay, min_count, min_width, deviation))
-
-
-def data_parallel_group() -> torch.distributed.ProcessGroup | None:
-    """The process group of the DistributedDataParallel wrapper whose forward pass is running, if any."""
-    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
-        return None
-    active = getattr(nn.parallel.DistributedDataParallel, "_active_ddp_module", None)
-    return None if active is None else active.process_group
-
-
-def _merged_over(group: torch.distributed.ProcessGroup, moments: Moments) -> Moments:
-    """Moments over the replicas of a data-parallel network, so that all of them bear the same sets."""
-    local = torch.stack(moments)
-    everywhere = [torch.empty_like(local) for _ in range(torch.distributed.get_world_size(group))]
-    torch.distributed.all_gather(everywhere, local, group=group)
-    merged = Moments(*everywhere[0])
-    for other in everywhere[1:]:
-        merged = merged.merged(Moments(*other))
-    return merged

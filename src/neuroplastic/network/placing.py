@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..fuzzy.membership import log_membership, raw_from_widths
 from ..fuzzy.noise import mix
-from .neurogenesis import data_parallel_group
+from .replicas import data_parallel_group
 from .starting import CLEAR, CROSSING
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ def begin_on(antecedent: Antecedent, limits: Limits, x: Tensor) -> None:
     rules = torch.arange(antecedent.rules)
     rows = far_apart(x / limits.extent.to(x.dtype), len(rules), generator)
     choose_nearest(antecedent, rules, x[rows.to(x.device)], generator)
-    _agree(limits.low, limits.high, antecedent.centers, antecedent.raw_widths, antecedent.logits)
+    _agree(antecedent, limits.low, limits.high, antecedent.centers, antecedent.raw_widths, antecedent.logits)
 
 
-def _agree(*tensors: Tensor) -> None:
+def _agree(antecedent: Antecedent, *tensors: Tensor) -> None:
     """Give all replicas of a data-parallel network what the first of them has."""
-    group = data_parallel_group()
+    group = data_parallel_group(antecedent)
     if group is not None:
         first = torch.distributed.get_global_rank(group, 0)
         for tensor in tensors:

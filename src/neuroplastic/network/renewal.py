@@ -11,10 +11,10 @@ from torch.autograd.function import once_differentiable
 
 from ..errors import ConfigError, at_least, within
 from .keeping import keeping
-from .neurogenesis import data_parallel_group
 from .passes import recomputing, repeatable
 from .placing import choose_nearest, generator_of
 from .renewal_state import MOST, Rebirth, RenewalState, read, written
+from .replicas import data_parallel_group
 from .untraced import untraced
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _evaluated(net: NeuroFuzzyNetwork, rows: Tensor) -> Tensor:
 def _over_replicas(renewals: Renewals) -> tuple[Tensor, Tensor, Tensor]:
     """Firing, rows and errors, of all replicas of a data-parallel network, so that they renew the same rules."""
     own = renewals.fired, renewals.rows, renewals.errors
-    group = data_parallel_group()
+    group = data_parallel_group(renewals)
     if group is None:
         return own
     size = torch.distributed.get_world_size(group)
