@@ -158,15 +158,15 @@ class Antecedent(nn.Module):
         repeats = not recorded() and self._varies
         if repeats and recomputing():
             return self._book.find(mark_of(x))
+        draw = None
         if counts and not recomputing():
-            growth = self.growth
-            growth.pass_count += 1
-            backend_for(x).note_fault(x, growth.pass_count, growth.spoilt)
+            growth, hold = self.growth, self.selection.noise_hold
+            draw = backend_for(x).count_pass(x, growth.pass_count, growth.spoilt, hold)
             if self.limits is not None:
                 self.limits.enforce(self)
             if self.neurogenesis is not None:
                 observe(self, self.neurogenesis, x, seen=False)
-        begun = Pass(self._draw_unseen(), self.term_mask.clone())
+        begun = Pass(self._draw_unseen() if draw is None else draw, self.term_mask.clone())
         if repeats and repeatable():
             self._book.enter(mark_of(x), begun)
         return begun

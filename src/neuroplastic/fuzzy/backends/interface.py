@@ -159,10 +159,15 @@ class Backend(ABC):
         noise = splitmix.uniform_of(splitmix.mixed(seed, draw), shape).to(dtype).log().neg().log().neg()
         return noise * (scale * (1 - wide(draw) * fall).clamp_min(0.0))
 
-    def note_fault(self, x: Tensor, passes: Tensor, spoilt: Tensor) -> None:
-        """Keep in `spoilt`, unless it is above 0, the number of passes if x is not finite; no value is looked at."""
+    def count_pass(self, x: Tensor, passes: Tensor, spoilt: Tensor, hold: int) -> Tensor:
+        """Count a pass on x, and give the number of its draw of noise, `(passes - 1) // hold`; no value is looked at.
+
+        If x is not finite, the pass is kept in `spoilt`, unless that is above 0 already.
+        """
+        passes.add_(1)
         fault = torch.where(x.isfinite().all(), 0, passes)
         spoilt.copy_(spoilt.where(spoilt > 0, fault))
+        return (passes - 1) // hold
 
     @abstractmethod
     def norm_relu_drop(

@@ -197,11 +197,13 @@ class Triton(Eager):
         kernels.gumbel[grid](seed, draw, out, scale, fall, out.numel(), BLOCK=BLOCK)
         return out
 
-    def note_fault(self, x: Tensor, passes: Tensor, spoilt: Tensor) -> None:
+    def count_pass(self, x: Tensor, passes: Tensor, spoilt: Tensor, hold: int) -> Tensor:
         """See `Backend`."""
-        x = _dense(x)
-        if x.numel():
-            kernels.note_fault[(_cells(x.numel(), 4096),)](x, passes, spoilt, x.numel(), BLOCK=4096)
+        passes.add_(1)
+        x, draw = _dense(x), torch.empty_like(passes)
+        grid = (max(1, _cells(x.numel(), 4096)),)
+        kernels.count_pass[grid](x, passes, spoilt, draw, hold, x.numel(), BLOCK=4096)
+        return draw
 
 
 class _Entmax15(torch.autograd.Function):

@@ -63,13 +63,16 @@ def gumbel(seed_at, draw_at, out_at, scale, fall, count, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def note_fault(x_at, passes_at, spoilt_at, count, BLOCK: tl.constexpr):
-    """Keep the number of passes if a value is not finite, unless one is kept already."""
+def count_pass(x_at, passes_at, spoilt_at, draw_at, hold, count, BLOCK: tl.constexpr):
+    """The number of a pass's draw; and the pass is kept if a value of x is not finite, unless one is kept already."""
     position = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_at + position, position < count, 0.0).to(tl.float32)
+    x = tl.load(x_at + position, position < count, 0.0)
+    passes = tl.load(passes_at)
+    if tl.program_id(0) == 0:
+        tl.store(draw_at, (passes - 1) // hold)
     lost = tl.max(((x - x) != 0).to(tl.int32), axis=0) > 0
     if lost & (tl.load(spoilt_at) == 0):
-        tl.store(spoilt_at, tl.load(passes_at))
+        tl.store(spoilt_at, passes)
 
 
 @triton.jit
