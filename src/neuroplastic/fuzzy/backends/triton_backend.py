@@ -24,6 +24,8 @@ MOST_RULES = 1 << 14
 # Newton's steps of entmax: halvings for U rules, then quadratic.
 STEPS = 24
 BLOCK = 1024
+# Whether the kernels that do several steps at once are used.
+FUSED = False
 
 
 class Triton(Eager):
@@ -134,7 +136,7 @@ class Triton(Eager):
         rate: float,
     ) -> Tensor | None:
         """In single precision, for up to so many numbers as kernels can count."""
-        if not (x.dtype == logits.dtype == torch.float32 and len(x) and _few(x, logits)):
+        if not (FUSED and x.dtype == logits.dtype == torch.float32 and len(x) and _few(x, logits)):
             return None
         fired: Tensor = Fire.apply(x, centers, raw_widths, logits, mask, draw, rate)  # type: ignore[no-untyped-call]
         return fired
@@ -143,7 +145,7 @@ class Triton(Eager):
         self, w: Tensor, gain: Tensor, shift: Tensor, factor: float, eps: float
     ) -> Tensor | None:
         """In single precision."""
-        if w.dtype != torch.float32 or w.shape[1] > MOST_RULES or not len(w):
+        if not FUSED or w.dtype != torch.float32 or w.shape[1] > MOST_RULES or not len(w):
             return None
         levels: Tensor = NormEntmax15.apply(w, gain, shift, factor, eps)  # type: ignore[no-untyped-call]
         return levels
@@ -152,7 +154,7 @@ class Triton(Eager):
         """One program for each attribute."""
         T, D, U = nursery.logits.shape
         written = (*nursery[:4], *nursery.statistics, nursery.seed, nursery.batches, *nursery[7:])
-        if not all(tensor.is_contiguous() for tensor in written):
+        if not FUSED or not all(tensor.is_contiguous() for tensor in written):
             return False
         widest = min(WIDE_ENOUGH, any_width(nursery.raw_widths.dtype) / 2)
         triton_growing.observe[(D,)](
