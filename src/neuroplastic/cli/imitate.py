@@ -7,12 +7,15 @@ import statistics
 import sys
 from pathlib import Path
 
-from ..errors import ConfigError
+from ..errors import ConfigError, choose
 from ..gym.recordings import read_recording
 from ..learn.imitation.config import ImitationConfig
 from ..learn.imitation.rounds import Round
 from ..usecases.imitating import Imitated, imitate_recording, imitate_teacher
+from ..usecases.opening import open_run
 from ..usecases.teaching import find_teacher, student_task
+from ..whole_files import write_whole
+from .arguments import new_file
 
 
 def run(options: argparse.Namespace) -> int:
@@ -54,6 +57,30 @@ def run(options: argparse.Namespace) -> int:
         task, teacher, config, episodes=options.episodes, seed=options.seed, runs=options.runs, on_round=told
     )
     return _print(made)
+
+
+def run_translate(options: argparse.Namespace) -> int:
+    """Say in words what an agent does."""
+    target = None
+    if options.out is not None:
+        target = new_file("--out", options.out, replace=True)
+        choose("the ending of --out", target.suffix.lower(), (".html",))
+    from ..usecases.translating import translate, translation_page
+
+    config = ImitationConfig(
+        rounds=options.rounds,
+        states=options.states,
+        max_rules=options.rules,
+        max_premises=options.premises,
+    )
+    task = student_task(open_run(options.agent).config.task.key)
+    teacher, task = find_teacher(options.agent, task)
+    found = translate(task, teacher, config, seed=options.seed, runs=options.runs)
+    print(f"{found.text()}\n{found.student.folder}")
+    if target is not None:
+        write_whole(target, translation_page(found).encode())
+        print(target)
+    return 0
 
 
 def _print(made: Imitated) -> int:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ..usecases.explaining import ExplainedDecision, ExplainedRow
 
 
+# Rules of a run that are printed unless more is asked for.
+SCREENFUL = 20
+
+
 def add_to(commands: Any) -> None:
     """Add the commands to the parser."""
     standards = ", ".join(catalog.names("standard"))
@@ -48,6 +52,10 @@ def add_to(commands: Any) -> None:
     rules.add_argument(
         "--data", metavar="FILE", help="rows to tell from whether the rules decide (a run plays episodes)"
     )
+    rules.add_argument(
+        "--cards", metavar="FILE.html", help="of a run: a page with a card for every rule that leads in play"
+    )
+    rules.add_argument("--all", action="store_true", help="of a run: print all rules, not one screenful")
     rules.add_argument("--head", choices=HEADS, help="whose rules, of a run (default: advantage)")
     rules.set_defaults(run=run_rules)
     explain.add_argument("data", nargs="?", metavar="FILE", help="rows to explain, for a model or a network")
@@ -73,7 +81,9 @@ def run_rules(options: argparse.Namespace) -> int:
         raise ConfigError(f"--exact is for rules as text, {ending} is none; leave it out")
     if options.formulas and (ending or options.exact):
         raise ConfigError("--formulas is for rules that are printed; leave it out, or --out and --exact")
-    _for_runs(options, "which", "head")
+    _for_runs(options, "which", "head", "cards")
+    if options.cards is not None:
+        return _write_cards(options)
     if options.data is not None:
         _check_data(options)
     from ..rules.standards import NotExpressibleError
@@ -82,7 +92,7 @@ def run_rules(options: argparse.Namespace) -> int:
     opened = open_anything(options.source, which=options.which or EPOCHS[0])
     rules = rules_of(opened, head=options.head or HEADS[0])
     if target is None:
-        print(rules.text(formulas=options.formulas, exact=options.exact))
+        print(_shown(rules.text(formulas=options.formulas, exact=options.exact), opened, options))
         if not options.exact:
             print(f"\n{_as_comment(_diagnosis(opened, options))}")
         return 0
@@ -93,6 +103,35 @@ def run_rules(options: argparse.Namespace) -> int:
         raise ConfigError(f"{error}{'; a table: neuroplastic fit --portable' if of_table else ''}") from error
     write_whole(target, content)
     print(f"{target}: {len(rules)} rules")
+    return 0
+
+
+def _shown(text: str, opened: Opened, options: argparse.Namespace) -> str:
+    """All lines; of a run's rules a screenful, unless more was asked for."""
+    lines = text.splitlines()
+    whole = options.all or options.exact or options.formulas or not isinstance(opened, OpenedRun)
+    if whole or len(lines) <= SCREENFUL:
+        return text
+    more = len(lines) - SCREENFUL
+    return "\n".join(
+        [*lines[:SCREENFUL], f"# and {more} more: --all prints them, --cards FILE.html shows those that lead"]
+    )
+
+
+def _write_cards(options: argparse.Namespace) -> int:
+    """Write the page of cards."""
+    if options.out is not None or options.exact or options.formulas or options.head is not None:
+        raise ConfigError("--cards is a page of its own; leave --out, --exact, --formulas and --head out")
+    target = new_file("--cards", options.cards, replace=True)
+    choose("the ending of --cards", target.suffix.lower(), (".html",))
+    from ..usecases.agent_cards import agent_cards
+    from ..usecases.card_pages import cards_page
+
+    opened = open_anything(options.source, which=options.which or EPOCHS[0])
+    assert isinstance(opened, OpenedRun)
+    found = agent_cards(opened)
+    write_whole(target, cards_page(found).encode())
+    print(f"{target}: {len(found.cards)} rules that lead, {found.silent} that never do")
     return 0
 
 

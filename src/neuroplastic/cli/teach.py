@@ -52,8 +52,32 @@ def add_to(commands: Any) -> None:
     )
     add_import(imitate)
     imitate.set_defaults(run=late("imitate", "run"))
+    _add_translate(commands)
     _add_record_play(commands)
     _add_offline(commands)
+
+
+def _add_translate(commands: Any) -> None:
+    command = commands.add_parser(
+        "translate",
+        help="say in words what an agent does",
+        description="Teaches a readable student to play like an agent, and holds its rules beside the agent's own "
+        "decisions: agreement overall and for each rule, and with --out a page with the pictures in which they differ.",
+    )
+    command.add_argument("agent", metavar="RUN", help="a run, or DTC or GH: agents in the box")
+    command.add_argument("--rules", type=whole(2), default=12, help="rules, at most (default: 12)")
+    command.add_argument(
+        "--premises", type=whole(1), default=4, help="premises of a rule, at most (default: 4)"
+    )
+    command.add_argument("--rounds", type=whole(1), default=5, help="of playing and fitting (default: 5)")
+    command.add_argument("--states", type=whole(100), default=2000, help="of each round (default: 2000)")
+    command.add_argument("--out", metavar="FILE.html", help="also write a page")
+    command.add_argument("--seed", type=whole(0), default=0, help="of the student (default: 0)")
+    command.add_argument(
+        "--runs", default="runs", metavar="FOLDER", help="where the student goes (default: runs)"
+    )
+    add_import(command)
+    command.set_defaults(run=late("imitate", "run_translate"))
 
 
 def _add_record_play(commands: Any) -> None:

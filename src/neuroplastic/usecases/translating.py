@@ -1,0 +1,152 @@
+"""An agent in words: a student's rules beside its teacher's decisions, situation by situation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..experiment.agent import greedy
+from ..experiment.decision import head_rules
+from ..experiment.demonstrating import Demonstrated, demonstrate
+from ..experiment.protocols import Task
+from ..experiment.teachers import Teacher
+from ..experiment.trial import EVALUATION_SEED
+from ..learn.imitation.config import ImitationConfig
+from ..report.agent_page import bars, page, picture, section
+from ..rules.leading import leaders_of
+from ..rules.networks import levels_of
+from ..rules.text.plain import plain_sentences
+from .imitating import Imitated, imitate_teacher
+
+# States of the teacher's own play that are compared, none of which the student learned from, and pictures a situation.
+COMPARED, PICTURES = 2000, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """The states in which one rule of the student leads."""
+
+    sentence: str
+    share: float
+    """of all states"""
+    agreement: float
+    """share of them in which both do the same"""
+    teacher: NDArray[np.float64]
+    """(A,): how often the teacher takes each action there"""
+    student: str
+    """what the student does there most often"""
+    differ: NDArray[np.uint8]
+    """(k, H, W, C): pictures where they differ and that costs the teacher most; none of a task without pictures"""
+    instead: tuple[str, ...]
+    """what the teacher does in these"""
+
+
+@dataclass(frozen=True, eq=False)
+class Translation:
+    """A student, and how it compares in its teacher's own play."""
+
+    student: Imitated
+    agreement: float
+    """share of the teacher's decisions that the student would make, too"""
+    situations: tuple[Situation, ...]
+    """most frequent first"""
+
+    def text(self) -> str:
+        """The situations as lines."""
+        lines = [
+            f"{each.sentence} ({100 * each.share:.0f} % of decisions; the teacher does the same in "
+            f"{100 * each.agreement:.0f} %)"
+            for each in self.situations
+        ]
+        scores = f"the student scores {self.student.score:.4g}, the teacher {self.student.teacher_score:.4g}"
+        return "\n".join(
+            [*lines, "", f"together {100 * self.agreement:.1f} % of the teacher's decisions; {scores}"]
+        )
+
+
+def translate(
+    task: Task, teacher: Teacher, config: ImitationConfig, *, seed: int = 0, runs: str = "runs"
+) -> Translation:
+    """Teach a student, and hold it beside the teacher in play of the teacher's that neither was chosen on."""
+    student = imitate_teacher(task, teacher, config, seed=seed, runs=runs)
+    played = demonstrate(
+        task,
+        teacher,
+        None,
+        states=COMPARED,
+        seed=EVALUATION_SEED,
+        first_episode=10_000,
+        stream="evaluation",
+        keep_looks=True,
+    )
+    return compared(student, played)
+
+
+def compared(student: Imitated, played: Demonstrated) -> Translation:
+    """A student beside what its teacher did in states that were kept with their pictures."""
+    states, should = played.shown.attributes, played.shown.actions
+    does = greedy(student.agent, states)
+    level = levels_of(student.agent.advantage)[0]  # type: ignore[arg-type]
+    with torch.inference_mode():
+        leaders = leaders_of(level, student.agent.encoder(torch.from_numpy(states)))
+    told = dict(plain_sentences(head_rules(student.config, student.agent)[0], premises=None, outputs=None))
+    order = np.argsort(-np.bincount(leaders, minlength=level.rules), kind="stable").tolist()
+    make = partial(_situation, student, played, does, leaders)
+    situations = tuple(
+        make(rule, told[rule + 1].partition(": ")[2]) for rule in order if (leaders == rule).any()
+    )
+    return Translation(student, float((does == should).mean()), situations)
+
+
+def _situation(
+    student: Imitated,
+    played: Demonstrated,
+    does: NDArray[np.int64],
+    leaders: NDArray[np.int64],
+    rule: int,
+    sentence: str,
+) -> Situation:
+    names, should = student.config.task.actions, played.shown.actions
+    here = np.flatnonzero(leaders == rule)
+    wrong = here[does[here] != should[here]]
+    worst = wrong[np.argsort(-played.shown.costs[wrong], kind="stable")][:PICTURES]
+    looks = played.pictures
+    return Situation(
+        sentence,
+        len(here) / len(leaders),
+        float((does[here] == should[here]).mean()),
+        np.bincount(should[here], minlength=len(names)) / len(here),
+        names[int(np.bincount(does[here]).argmax())],
+        looks[worst].astype(np.uint8) if looks.ndim == 4 else np.empty((0, 1, 1, 3), np.uint8),
+        tuple(names[action] for action in should[worst].tolist()),
+    )
+
+
+def translation_page(found: Translation) -> str:
+    """A page: a card for each situation, with the pictures in which the two differ most."""
+    names = found.student.config.task.actions
+    cards = [
+        section(
+            f"{100 * each.share:.0f} % of decisions: the student would {each.student}",
+            [
+                each.sentence,
+                f"The teacher does the same in {100 * each.agreement:.0f} % of them; how often it does what:",
+            ],
+            bars=bars(names, each.teacher),
+            figures=[
+                picture(pixels, f"here the teacher would {instead}")
+                for pixels, instead in zip(each.differ, each.instead, strict=False)
+            ],
+        )
+        for each in found.situations
+    ]
+    introduction = (
+        f"{len(found.situations)} rules of a student that makes {100 * found.agreement:.1f} % of the decisions of "
+        f"{found.student.config.learner.teacher} in its own play, and scores "  # type: ignore[attr-defined]
+        f"{found.student.score:.4g} where the teacher scores {found.student.teacher_score:.4g}."
+    )
+    return page(f"{found.student.config.task.key} in words", introduction, cards)
