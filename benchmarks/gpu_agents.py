@@ -9,7 +9,10 @@ minutes, run when they are asked for. Run it with `python -m benchmarks.gpu_agen
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -133,7 +136,29 @@ def trial(agent: str, *, epochs: int) -> None:
             summary = run.run()
         seconds = time.perf_counter() - began
     print(
-        f"  {SCENARIO} tuned {agent}, {epochs} epochs with evaluations: {seconds:.1f} s, best {summary.best.mean:.1f}",
+        f"  {SCENARIO} tuned {agent}, {epochs} epochs with evaluations: {seconds:.1f} s, best {summary.best.mean:.1f}; "
+        f"{torch.cuda.max_memory_reserved() / 1e9:.2f} GB of the device taken by torch",
+        flush=True,
+    )
+
+
+def trials_at_once(count: int, agent: str, *, epochs: int) -> None:
+    """Trials a minute, so many at once, each in a process with one thread, as a study's workers."""
+    command = [sys.executable, "-m", "benchmarks.gpu_agents", "--presets", "--agreement", "0"]
+    command += ["--trial", str(epochs), "--agents", agent]
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    began = time.perf_counter()
+    processes = [
+        subprocess.Popen(command, env=one_thread, stdout=subprocess.PIPE, text=True) for _ in range(count)
+    ]
+    outputs = [process.communicate()[0] for process in processes]
+    seconds = time.perf_counter() - began
+    free, total = torch.cuda.mem_get_info()
+    done = sum("with evaluations" in output for output in outputs)
+    print(
+        f"  {count} at once, {agent}, {epochs} epochs: {done} done in {seconds:.1f} s with their starts, "
+        f"{60 * done / seconds:.1f} a minute; e.g. {outputs[0].strip().splitlines()[-1]}; "
+        f"{(total - free) / 1e9:.1f} GB of the device in use afterwards",
         flush=True,
     )
 
@@ -149,6 +174,9 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument(
         "--parallel", type=int, default=0, metavar="WORKERS", help="also decisions/s of many games"
+    )
+    parser.add_argument(
+        "--at-once", type=int, default=1, metavar="TRIALS", help="so many of these trials at once"
     )
     parser.add_argument("--eager", type=int, default=1000, metavar="UPDATES", help="at most so many eagerly")
     parser.add_argument("--agents", nargs="+", default=["dnn", "nfn"])
@@ -170,7 +198,10 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"  parallel Q, {agent}, {options.parallel} workers: {speed:.0f} decisions/s", flush=True)
     if options.trial:
         for agent in options.agents:
-            trial(agent, epochs=options.trial)
+            if options.at_once > 1:
+                trials_at_once(options.at_once, agent, epochs=options.trial)
+            else:
+                trial(agent, epochs=options.trial)
 
 
 if __name__ == "__main__":
