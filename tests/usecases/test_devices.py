@@ -32,7 +32,7 @@ def test_threads_are_given_back():
 
 
 @pytest.mark.parametrize(
-    "command", ["train", "evaluate", "record", "fit", "predict", "rules", "explain", "simplify"]
+    "command", ["train", "evaluate", "record", "fit", "predict", "rules", "explain", "simplify", "imitate"]
 )
 def test_every_command_that_computes_takes_threads(command):
     words = {"train": ["BP"], "fit": ["a.csv", "--target", "y"], "predict": ["model", "a.csv"]}

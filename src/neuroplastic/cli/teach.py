@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_import, is_number, late, whole
+from .arguments import add_import, add_threads, is_number, late, whole
 
 
 def add_to(commands: Any) -> None:
@@ -51,6 +51,7 @@ def add_to(commands: Any) -> None:
         "--runs", default="runs", metavar="FOLDER", help="where run folders go (default: runs)"
     )
     add_import(imitate)
+    add_threads(imitate)
     imitate.set_defaults(run=late("imitate", "run"))
     _add_translate(commands)
     _add_record_play(commands)
@@ -104,6 +105,7 @@ def _add_record_play(commands: Any) -> None:
         "--random", type=share, default=0.0, help="share of actions that are drawn at random (default: 0)"
     )
     add_import(command)
+    add_threads(command)
     command.set_defaults(run=late("offline", "run_record_play"))
 
 
@@ -133,6 +135,7 @@ def _add_offline(commands: Any) -> None:
     )
     command.add_argument("--resume", metavar="RUN", help="go on with a run; with --epochs N up to N epochs")
     add_import(command)
+    add_threads(command)
     command.set_defaults(run=late("offline", "run_offline"))
 
 
