@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra 'studio'")
 
+pytestmark = pytest.mark.xdist_group("studio-table")  # one studio and one browser for all of them
 HOSTILE = "<img src=x onerror=\"document.title='hit'\">"
 DROP = """const files = new DataTransfer();
 files.items.add(new File([arguments[0]], arguments[1], { type: "text/csv" }));

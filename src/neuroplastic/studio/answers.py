@@ -102,6 +102,13 @@ def save_turned(path: str, edits: list[Any], out: str) -> dict[str, Any]:
     return {"model": save_edited(_table(path), _edits(edits), out).name}
 
 
+def followed(runs: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Curves of runs by name and path."""
+    from ..usecases.following import follow_runs
+
+    return [asdict(run) for run in follow_runs(runs)]
+
+
 def _edits(given: list[Any]) -> list[Any]:
     """Edits as a page sends them: objects with their kind and its fields; an InputError for anything else."""
     from ..usecases.editing import AddRule, MoveSet, SetConclusion, SetPremise, SwitchRule
@@ -138,5 +145,16 @@ def _value(name: str, value: Any, kind: str) -> Any:
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
     question.__name__: question
-    for question in (look, model, explain, predictions, archive, page, rules_as, turned, save_turned)
+    for question in (
+        look,
+        model,
+        explain,
+        predictions,
+        archive,
+        page,
+        rules_as,
+        turned,
+        save_turned,
+        followed,
+    )
 }

@@ -15,13 +15,14 @@ from .desk import Desk
 from .guard import App, Door, Guard
 from .library import Library
 from .tables import Tables
+from .training import Trainings
 from .watch import Viewers
 
 
 def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7") -> App:
     """The studio as an ASGI application; `start` is where its bare address leads."""
     desk = Desk()
-    tables = Tables(library, desk)
+    tables, trainings = Tables(library, desk), Trainings(library, desk)
 
     async def home(_: Request) -> Response:
         return RedirectResponse(start, 303)
@@ -34,6 +35,7 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
         try:
             yield
         finally:
+            await trainings.close()
             await tables.close()
             await desk.close()
 
@@ -47,6 +49,7 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
         Route("/api/agents", agents),
         WebSocketRoute("/api/watch/{name}", Viewers(library).watch),
         *tables.routes(),
+        *trainings.routes(),
     ]
     inner = Starlette(routes=routes, exception_handlers={Exception: _failed}, lifespan=lifespan)
     return Guard(inner, door)  # type: ignore[arg-type]
