@@ -11,7 +11,7 @@ import pytest
 
 from tests.javascript import CHROMIUM, NO_CHROMIUM, Browser
 
-PATIENCE = 60
+PATIENCE = 120
 
 
 class Served:

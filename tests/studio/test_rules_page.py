@@ -13,7 +13,6 @@ from neuroplastic.learn.columns import Columns
 from neuroplastic.learn.table_model import TableModel
 from tests.usecases.test_editing import table
 
-pytestmark = pytest.mark.xdist_group("studio-rules")  # one studio and one browser for all of them
 EFFECT = "return document.querySelector('#effect').innerText"
 VIEW = "return JSON.stringify(Rules.state.view)"
 SETTLED = "return !Rules.state.pending && Rules.state.edits.length === arguments[0]"

@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra 'studio'")
 
-pytestmark = pytest.mark.xdist_group("studio-table")  # one studio and one browser for all of them
 HOSTILE = "<img src=x onerror=\"document.title='hit'\">"
 DROP = """const files = new DataTransfer();
 files.items.add(new File([arguments[0]], arguments[1], { type: "text/csv" }));
@@ -33,13 +32,10 @@ def flowers(rows=90):
     return frame.to_csv(index=False)
 
 
-@pytest.fixture(scope="module")
-def dropped(studio, browser):
+def test_a_dropped_table_becomes_rules_that_can_be_tried(studio, browser, until, tmp_path):
     browser.go(f"{studio.base}/table")
+    until(LOADED)
     browser(DROP, flowers(), f"{HOSTILE}.csv")
-
-
-def test_a_dropped_table_becomes_rules_that_can_be_tried(studio, browser, until, dropped):
     until(SHOWN, "#columns")
     cells = browser(CELLS)
     assert [row[0] for row in cells] == [HOSTILE, "height", "colour", "name", "kind"]
@@ -87,10 +83,10 @@ def test_a_dropped_table_becomes_rules_that_can_be_tried(studio, browser, until,
     assert browser("return document.title") == "Table · neuroplastic studio"
     assert browser("return document.querySelectorAll('main img, main script:not([type])').length") == 0
     assert browser.complaints() == []
+    what_was_made_can_be_taken_home(browser, tmp_path)
 
 
-def test_what_was_made_can_be_taken_home(studio, browser, until, dropped, tmp_path):
-    until(SHOWN, "#result", seconds=120)
+def what_was_made_can_be_taken_home(browser, folder_for_it):
     links = browser("""return Object.fromEntries(["page", "model", "predictions", "rules"].map((what) =>
         [what, document.querySelector(`#get-${what}`).href]))""")
 
@@ -103,10 +99,10 @@ def test_what_was_made_can_be_taken_home(studio, browser, until, dropped, tmp_pa
     assert taken("rules").startswith(b"IF ")
     predicted = pd.read_csv(io.BytesIO(taken("predictions")))
     assert len(predicted) == 90
-    zipfile.ZipFile(io.BytesIO(taken("model"))).extractall(tmp_path)
+    zipfile.ZipFile(io.BytesIO(taken("model"))).extractall(folder_for_it)
     from neuroplastic.learn.table_model import TableModel
 
-    (folder,) = tmp_path.iterdir()
+    (folder,) = folder_for_it.iterdir()
     rows = pd.read_csv(io.StringIO(flowers()))
     model = TableModel.load(folder)
     assert (model.predict(rows)["kind"] == predicted["kind"]).all()

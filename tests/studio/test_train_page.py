@@ -14,7 +14,6 @@ pytest.importorskip("gymnasium", reason="needs the extra 'gym'")
 
 from tests.studio.conftest import Served
 
-pytestmark = pytest.mark.xdist_group("studio-train")  # one studio and one browser for all of them
 NAME = "CartPole-v1-nfn-standard-seed0"
 BEGIN = """document.querySelector('#epochs').value = arguments[0];
 document.querySelector('#steps').value = arguments[1];

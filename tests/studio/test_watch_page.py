@@ -5,7 +5,6 @@ import pytest
 pytest.importorskip("starlette", reason="needs the extra 'studio'")
 pytest.importorskip("vizdoom", reason="needs the extra 'doom'")
 
-pytestmark = pytest.mark.xdist_group("studio-watch")  # one studio and one browser for all of them
 TEXT = "return document.querySelector(arguments[0]).textContent"
 NUMBER = "return Number(document.querySelector('#number').textContent)"
 
