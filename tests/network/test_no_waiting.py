@@ -193,13 +193,14 @@ def test_one_whole_graph_serves_all_passes_however_many_and_whatever_is_born():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_cuda_device_is_never_waited_for_and_a_captured_step_is_an_eager_one(name):
-    net = network(**OPTIONS[name]).cuda()
-    net(batches()[0].cuda()).square().sum().backward()  # kernels are compiled
+def test_a_cuda_device_is_never_waited_for_and_a_captured_step_is_an_eager_one(name, dtype):
+    net = network(dtype, **OPTIONS[name]).cuda()
+    net(batches(dtype)[0].cuda()).square().sum().backward()  # kernels are compiled
     twin = copy.deepcopy(net)
-    x = batches()[1].cuda()
-    data = [batch.cuda() for batch in batches()]
+    x = batches(dtype)[1].cuda()
+    data = [batch.cuda() for batch in batches(dtype)]
 
     def step(model):
         model.zero_grad(set_to_none=False)

@@ -1,4 +1,7 @@
-"""Triton kernels, for CUDA tensors in single and double precision."""
+"""Triton kernels, for CUDA tensors in single precision.
+
+Triton hands numbers over in single precision, rates and limits among them: double precision is left to PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,6 @@ MOST_RULES = 1 << 14
 # Newton's steps of entmax: halvings for U rules, then quadratic.
 STEPS = 24
 BLOCK = 1024
-# Whether the kernels that do several steps at once are used.
-FUSED = False
 
 
 class Triton(Eager):
@@ -34,8 +35,8 @@ class Triton(Eager):
     name = "triton"
 
     def serves(self, tensor: Tensor, terms: int) -> bool:
-        """On an NVIDIA GPU, in single or double precision, with at most 255 terms."""
-        return tensor.is_cuda and tensor.dtype in (torch.float32, torch.float64) and terms <= MOST_TERMS
+        """On an NVIDIA GPU, in single precision, with at most 255 terms."""
+        return tensor.is_cuda and tensor.dtype == torch.float32 and terms <= MOST_TERMS
 
     def select(
         self, logits: Tensor, noise: Tensor | None, mask: Tensor, centers: Tensor, precisions: Tensor
@@ -136,7 +137,7 @@ class Triton(Eager):
         rate: float,
     ) -> Tensor | None:
         """In single precision, for up to so many numbers as kernels can count."""
-        if not (FUSED and x.dtype == logits.dtype == torch.float32 and len(x) and _few(x, logits)):
+        if not (x.dtype == logits.dtype == torch.float32 and len(x) and _few(x, logits)):
             return None
         fired: Tensor = Fire.apply(x, centers, raw_widths, logits, mask, draw, rate)  # type: ignore[no-untyped-call]
         return fired
@@ -145,7 +146,7 @@ class Triton(Eager):
         self, w: Tensor, gain: Tensor, shift: Tensor, factor: float, eps: float
     ) -> Tensor | None:
         """In single precision."""
-        if not FUSED or w.dtype != torch.float32 or w.shape[1] > MOST_RULES or not len(w):
+        if w.dtype != torch.float32 or w.shape[1] > MOST_RULES or not len(w):
             return None
         levels: Tensor = NormEntmax15.apply(w, gain, shift, factor, eps)  # type: ignore[no-untyped-call]
         return levels
@@ -154,7 +155,7 @@ class Triton(Eager):
         """One program for each attribute."""
         T, D, U = nursery.logits.shape
         written = (*nursery[:4], *nursery.statistics, nursery.seed, nursery.batches, *nursery[7:])
-        if not FUSED or not all(tensor.is_contiguous() for tensor in written):
+        if nursery.statistics.mean.dtype != torch.float32 or not all(map(Tensor.is_contiguous, written)):
             return False
         widest = min(WIDE_ENOUGH, any_width(nursery.raw_widths.dtype) / 2)
         triton_growing.observe[(D,)](
