@@ -12,11 +12,13 @@ from ..membership import WIDTH_FLOOR, input_limit
 from . import triton_firing as kernels
 from .interface import Draw
 
-# Attributes that one program chooses premises of, and rules.
-CHUNKS, RULES = 64, 64
-# Of a gradient's program.
-ATTRIBUTES = 16
+# Chunks of the attributes, rules of a program and its warps, in the forward pass.
+CHUNKS, RULES, WARPS = 64, 64, 4
+# Attributes and rules of a program and its warps, in the backward pass.
+ATTRIBUTES, GRADIENT_RULES, GRADIENT_WARPS = 16, 64, 4
 ROWS = 64
+# So many terms are gone through without a loop.
+UNROLLED = 1
 STEPS = 24
 
 
@@ -59,10 +61,12 @@ class Fire(torch.autograd.Function):
             *(xt, logits, mask, centers, raw_widths, *noise, scores, term, center, precision, out),
             *(WIDTH_FLOOR, input_limit(x.dtype), B, D, U, chunk),
             T=T,
+            UNROLL=min(T, UNROLLED),
             noisy=draw is not None,
             CH=_above(chunk),
             BU=RULES,
             BB=ROWS,
+            num_warps=WARPS,
         )
         ctx.rate = rate
         ctx.save_for_backward(xt, centers, raw_widths, scores, mask, term)
@@ -74,17 +78,19 @@ class Fire(torch.autograd.Function):
         """Two kernels."""
         xt, centers, raw_widths, scores, mask, term = ctx.saved_tensors
         (D, B), (T, _, U) = xt.shape, scores.shape
-        parts = _cells(U, RULES)
+        parts = _cells(U, GRADIENT_RULES)
         of_x, of_logits = xt.new_empty(parts, B, D), torch.empty_like(scores)
         of_centers, of_precisions = xt.new_empty(parts, D, T), xt.new_empty(parts, D, T)
         kernels.fire_gradient[_cells(D, ATTRIBUTES), parts](
             *(xt, grad.contiguous(), scores, mask, term, centers, raw_widths, ctx.rate),
             *(of_x, of_logits, of_centers, of_precisions, WIDTH_FLOOR, input_limit(xt.dtype), B, D, U),
             T=T,
+            UNROLL=min(T, UNROLLED),
             soft=ctx.rate > 0,
             BD=ATTRIBUTES,
-            BU=RULES,
+            BU=GRADIENT_RULES,
             BB=ROWS,
+            num_warps=GRADIENT_WARPS,
         )
         grads = xt.new_empty(B, D), torch.empty_like(centers), torch.empty_like(raw_widths)
         kernels.fire_finish[_cells(D, 32), _cells(B, 32)](
