@@ -22,6 +22,7 @@ SHOWN = {
     "how_to/diagnosis": 2,
     "how_to/estimators": 2,
     "how_to/gpu": 1,
+    "how_to/gpu_networks": 1,
     "how_to/learner": 1,
     "how_to/pytorch": 2,
     "how_to/reading_rules": 2,
