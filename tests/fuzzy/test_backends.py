@@ -1,7 +1,9 @@
 """The contract of the backends: each computes what the eager one does in double precision, and what the oracle says."""
 
+import importlib.util
 import math
 import os
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -525,3 +527,10 @@ def test_the_fastest_backend_that_serves_is_chosen():
     assert backends.compiled_available() == (choice.COMPILED is not None)
     traced = torch.compile(lambda x: x + (backends.backend_for(x) is choice.EAGER), backend="eager")
     assert traced(torch.zeros(1)).item() == 1
+
+
+def test_without_a_c_compiler_a_gpu_gets_the_eager_backend(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.delenv("CC", raising=False)
+    assert choice.triton_backend.__wrapped__() is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,12 +21,21 @@ EAGER = Eager()
 _library = open_library()
 COMPILED = None if _library is None else Compiled(_library)
 _fast = True
+LEAST_TRITON = (3, 3)
 
 
 @functools.cache
 def triton_backend() -> Backend | None:
-    """The Triton kernels; None where Triton is not installed or switched off by NEUROPLASTIC_KERNEL=0."""
+    """The Triton kernels; None where they cannot be compiled, or are switched off by NEUROPLASTIC_KERNEL=0.
+
+    They need Triton, of a version that knows all they ask for, and the C compiler that it calls.
+    """
     if os.environ.get("NEUROPLASTIC_KERNEL") == "0" or importlib.util.find_spec("triton") is None:
+        return None
+    if not (os.environ.get("CC") or any(map(shutil.which, ("gcc", "clang", "cc")))):
+        return None
+    version: str = importlib.import_module("triton").__version__
+    if tuple(map(int, version.split(".")[:2])) < LEAST_TRITON:
         return None
     from .triton_backend import Triton  # takes a second, and only who has a GPU needs it
 
