@@ -22,7 +22,7 @@ FILE = Path(__file__).parents[1] / "docs" / "data" / "students.csv"
 FIELDS = (
     *("task", "teacher", "kind", "seed", "rules", "premises", "rounds", "states", "costs", "score", "sd"),
     *("teacher_score", "agreement", "fit", "carry", "leading_rules", "rules_per_decision", "used_rules"),
-    *("longest_rule", "foretold", "seconds"),
+    *("longest_rule", "seconds"),
 )
 
 
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--states", type=int, default=2000)
     parser.add_argument("--no-costs", action="store_true")
-    parser.add_argument("--no-tree", action="store_true")
+    parser.add_argument("--kinds", default="rules,tree")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args(arguments)
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> None:
         (kind, *task.partition(":")[::2], int(seed))
         for task in options.tasks
         for seed in options.seeds.split(",")
-        for kind in (("rules",) if options.no_tree else ("rules", "tree"))
+        for kind in options.kinds.split(",")
     ]
     with ProcessPoolExecutor(options.processes) as pool:
         for done in as_completed([pool.submit(trial, *each, options) for each in trials]):
@@ -99,7 +99,6 @@ def rules(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as runs:
         made = imitate_teacher(task, teacher, config, seed=seed, runs=runs)
-    premises = made.rounds[0].student.draft.premises
     premises = max(made.rounds, key=lambda each: (each.score, each.number)).student.draft.premises
     asked = (premises != -1).sum(axis=1)
     return {

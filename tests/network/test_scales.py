@@ -2,7 +2,9 @@
 
 import pytest
 
+import neuroplastic as npl
 from neuroplastic.network.scales import Scale
+from neuroplastic.rules.scale_names import named_by_scales
 
 DEGREES = Scale("degrees", -45, 45, unseen=90)
 
@@ -52,3 +54,14 @@ def test_counts(low: float, high: float, name: str) -> None:
 def test_names_differ_as_long_as_sets_do_and_beyond() -> None:
     assert DEGREES.names([(3.01, 12), (3.02, 12)]) == ("3.01 to 12° to the right", "3.02 to 12° to the right")
     assert len(set(DEGREES.names([(3, 12)] * 3))) == 3
+
+
+def test_where_values_are_clipped_a_set_that_reaches_the_end_has_all_beyond_it() -> None:
+    inputs = (npl.Variable("speed", (npl.Term("a", 1.0, 1.0), npl.Term("b", 9.0, 1.0))),)
+    rules = npl.RuleBase.from_text("IF speed is a THEN y is 1\nIF speed is b THEN y is 2", inputs)
+    assert [t.name for t in named_by_scales(rules, [Scale()]).inputs[0].terms] == [
+        "-0.18 to 2.2",
+        "7.8 to 10",
+    ]
+    clipped = named_by_scales(rules, [Scale()], [(0.0, 10.0)])
+    assert [term.name for term in clipped.inputs[0].terms] == ["under 2.2", "over 7.8"]

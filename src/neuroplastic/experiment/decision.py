@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..learn.imitation.config import ImitationConfig
 from ..network.dueling import DuelingNetwork
+from ..network.encoders.attributes import AttributeEncoder
 from ..network.scales import Scale
 from ..rules.explanations.explaining import Explainer
 from ..rules.explanations.explanation import Explanation
@@ -127,7 +128,17 @@ def head_rules(config: RunConfig, network: DuelingNetwork, head: str = "advantag
         classes=head != "value",
     )
     scales = scales_of(config)
-    return (named_by_scales(first, scales) if scales else first, *above)
+    if scales:
+        first = named_by_scales(first, scales, _ends(network))
+    return (first, *above)
+
+
+def _ends(network: DuelingNetwork) -> list[tuple[float, float]] | None:
+    """The ends of the attributes' ranges, where values beyond them count as at them."""
+    encoder = network.encoder
+    if not isinstance(encoder, AttributeEncoder) or not encoder.clip:
+        return None
+    return list(zip(encoder.low.tolist(), encoder.high.tolist(), strict=True))
 
 
 def sentences(config: RunConfig, network: DuelingNetwork, observations: NDArray[Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,15 +10,24 @@ from ..network.scales import Scale
 from .rule_base import RuleBase, Variable
 from .true_names import HALF
 
-
-def named_by_scales(rules: RuleBase, scales: Sequence[Scale]) -> RuleBase:
-    """The same rules, each set named after the values of membership .5 or more; one scale for each input."""
-    inputs = tuple(_named(variable, scale) for variable, scale in zip(rules.inputs, scales, strict=True))
-    return replace(rules, inputs=inputs)
+Ends = tuple[float, float]
+_OPEN: Ends = (-math.inf, math.inf)
 
 
-def _named(variable: Variable, scale: Scale) -> Variable:
-    covered = [(term.center - HALF * term.width, term.center + HALF * term.width) for term in variable.terms]
+def named_by_scales(rules: RuleBase, scales: Sequence[Scale], ends: Sequence[Ends] | None = None) -> RuleBase:
+    """The same rules, each set named after the values of membership .5 or more; one scale for each input.
+
+    Where values beyond the `ends` of an input count as at its end, a set that reaches there has all of them.
+    """
+    given = zip(rules.inputs, scales, ends or [_OPEN] * len(scales), strict=True)
+    return replace(rules, inputs=tuple(_named(variable, scale, end) for variable, scale, end in given))
+
+
+def _named(variable: Variable, scale: Scale, ends: Ends) -> Variable:
+    covered = []
+    for term in variable.terms:
+        low, high = term.center - HALF * term.width, term.center + HALF * term.width
+        covered.append((-math.inf if low <= ends[0] else low, math.inf if high >= ends[1] else high))
     names = scale.names(covered)
     terms = (replace(term, name=name) for term, name in zip(variable.terms, names, strict=True))
     return replace(variable, terms=tuple(terms))
