@@ -152,3 +152,17 @@ def test_film_of_a_gymnasium_environment(tmp_path):
     recorded = record_episode(CartPoleTask(), always_right, tmp_path / "film.mp4")
     meta, frames = film_of(tmp_path / "film.mp4")
     assert (meta["size"], meta["fps"], frames) == ((600, 400), 50.0, recorded.decisions + 1)
+
+
+def test_a_film_may_say_why_below_the_caption(monkeypatch, tmp_path):
+    lines: list[tuple[str, int]] = []
+    monkeypatch.setattr(
+        filming._Film, "_write_line", lambda self, picture, text, base: lines.append((text, base))
+    )
+    task = CorridorTask(cells=4, limit=3)
+    record_episode(
+        task, always_right, tmp_path / "film.mp4", why=lambda seen: f"door is {seen.size}° away " * 4
+    )
+    first = [text for text, base in lines if base > lines[0][1]]
+    assert first[0].startswith("door is ")
+    assert all(text.isascii() and len(text) <= 60 for text in first)

@@ -38,7 +38,11 @@ def add_to(commands: Any) -> None:
     evaluate.set_defaults(run=late("play", "run_evaluate"))
     record.add_argument("--episode", type=whole(0), default=0, help="which evaluation episode (default: 0)")
     record.add_argument("--out", metavar="FILE", help="where the film goes (default: RUN/episode-K.mp4)")
-    record.add_argument("--explain", action="store_true", help="also print the rules behind one decision")
+    record.add_argument(
+        "--explain",
+        action="store_true",
+        help="write the leading rule into the film, print one decision",
+    )
     record.set_defaults(run=late("play", "run_record"))
     runs = commands.add_parser("runs", help=f"a table of runs{here}")
     runs.add_argument(

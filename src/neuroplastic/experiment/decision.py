@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..rules.explanations.explaining import Explainer
 from ..rules.explanations.explanation import Explanation
 from ..rules.explanations.regions import PictureExplanation, explain_picture
 from ..rules.explanations.wording import alternative_line, percent, premises_text, rules_behind
-from ..rules.leading import leaders_of
+from ..rules.leading import leader, leaders_of
 from ..rules.networks import levels_of
 from ..rules.reading import rule_bases
 from ..rules.rule_base import RuleBase
@@ -131,6 +132,23 @@ def head_rules(config: RunConfig, network: DuelingNetwork, head: str = "advantag
     if scales:
         first = named_by_scales(first, scales, _ends(network))
     return (first, *above)
+
+
+def leading_sentence(config: RunConfig, network: DuelingNetwork) -> Callable[[NDArray[Any]], str]:
+    """Tells of an observation which rule of the advantage head leads: in words, or by its number where it has many."""
+    rules, level = head_rules(config, network)[0], levels_of(network.advantage)[0]  # type: ignore[arg-type]
+    told = dict(plain_sentences(rules, premises=None, outputs=None))
+    readable = not config.task.observation.is_picture
+
+    def tell(observation: NDArray[Any]) -> str:
+        with torch.inference_mode():
+            firing = level.firing(network.encoder(torch.from_numpy(observation[None]))).double()
+        rule, share = int(leader(firing)[0]), float(firing.max())
+        return (
+            told[rule + 1].partition(": ")[2] if readable else f"rule {rule + 1} leads, with {percent(share)}"
+        )
+
+    return tell
 
 
 def _ends(network: DuelingNetwork) -> list[tuple[float, float]] | None:

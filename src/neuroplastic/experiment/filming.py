@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,10 @@ Frame = NDArray[np.uint8]
 
 _LEAST_WIDTH, _LEAST_HEIGHT = 320, 60  # pixels; what is smaller is enlarged, so that the caption can be read
 _LEFT, _BASE, _FONT_SCALE = 12, 28, 0.7  # of the caption, in pixels and in units of OpenCV's font
+_LINE, _REASON_WIDTH = (
+    28,
+    60,
+)  # of what is written below: pixels, and letters (OpenCV's font has ASCII alone)
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,13 @@ def record_episode(
     episode: int = 0,
     seed: int = 0,
     longest: float = 120.0,
+    why: Callable[[Observations], str] | None = None,
 ) -> RecordedEpisode:
     """Play one evaluation episode and film it, for at most `longest` seconds of the game's own time.
 
     The film has the frames and the rate that the environment gives, each with the action that is taken and the
-    score so far. It appears under its name when it is whole; one that was stopped leaves no file.
+    score so far, and below that with what `why` says of the observation. It appears under its name when it is
+    whole; one that was stopped leaves no file.
     """
     if not longest > 0:
         raise ConfigError(f"longest must be a number of seconds above 0, got {longest}")
@@ -63,6 +70,7 @@ def record_episode(
             while not game.over and shown < longest * rate:
                 observations.append(game.observation.copy())
                 action, score = decision(policy, game), game.total_reward
+                film.reason = "" if why is None else why(game.observation)
                 film.show(frames, task.actions[action], score)
                 game.act(action)
                 frames = _frames(game)
@@ -86,6 +94,8 @@ class _Film:
                 f"a film needs OpenCV and imageio-ffmpeg ({error}); install them with: pip install 'neuroplastic[gym]'"
             ) from error
         self._cv2: Any = cv2
+        self.reason = ""
+        """what is written below the caption"""
         self._shape = first.shape
         height, width, _ = _prepared(first).shape
         self._width = width
@@ -105,6 +115,9 @@ class _Film:
                 )
             picture = _prepared(frame)
             self._write_caption(picture, f"{action}   score {score:.4g}")
+            lines = textwrap.wrap(self.reason.replace("°", " deg"), _REASON_WIDTH)
+            for number, line in enumerate(lines, start=1):
+                self._write_line(picture, line, _BASE + number * _LINE)
             self._writer.send(picture)
 
     def close(self) -> None:
@@ -112,6 +125,9 @@ class _Film:
         self._writer.close()
 
     def _write_caption(self, picture: Frame, text: str) -> None:
+        self._write_line(picture, text, _BASE)
+
+    def _write_line(self, picture: Frame, text: str, base: int) -> None:
         cv2 = self._cv2
         font = cv2.FONT_HERSHEY_SIMPLEX
         (wide, _), _ = cv2.getTextSize(text, font, _FONT_SCALE, 1)
@@ -119,7 +135,7 @@ class _Film:
         # An outline of shifted letters: thick ones may be wider than thin ones.
         outline = [(x, y, (0, 0, 0)) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
         for x, y, colour in (*outline, (0, 0, (255, 255, 255))):
-            cv2.putText(picture, text, (_LEFT + x, _BASE + y), font, scale, colour, 1, cv2.LINE_AA)
+            cv2.putText(picture, text, (_LEFT + x, base + y), font, scale, colour, 1, cv2.LINE_AA)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import InputError
 from ..experiment.agent import greedy
 from ..experiment.configuration import RunConfig
-from ..experiment.decision import explain_decision
+from ..experiment.decision import explain_decision, leading_sentence
 from ..experiment.filming import RecordedEpisode, record_episode
 from ..experiment.play import EpisodeResult, Games
 from ..experiment.run_folder import RunError, run_folders
@@ -89,6 +89,7 @@ def record_run(
         path,
         episode=episode,
         seed=EVALUATION_SEED if seed is None else seed,
+        why=leading_sentence(config, opened.agent) if explain else None,
     )
     middle = film.observations[len(film.observations) // 2]
     return Recording(path, film, explain_decision(config, opened.agent, middle) if explain else None)
