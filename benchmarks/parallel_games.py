@@ -92,7 +92,7 @@ def learning_speed(workers: int, agent: str, device: str) -> float:
     task = config.task
     setting = Setting(len(task.actions), streams, 10**6, torch.device(device), task.mirrored_actions)
     learner = config.learner.build(build_agent(config), setting)
-    with Arena(config.task, games=learner.games, processes=workers) as arena:
+    with Arena(config.task, games=learner.games, processes=workers, spares=device != "cpu") as arena:
         trainer = Trainer(arena, learner)
         while trainer.steps < 3 * 32 * learner.games:  # three rollouts and their updates
             trainer.step(rounds=32)

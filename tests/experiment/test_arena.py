@@ -450,3 +450,19 @@ def test_processes_are_for_pictures_and_no_more_than_games_or_cores(monkeypatch)
 def test_nonsense_is_refused(options):
     with pytest.raises(ConfigError, match="must be a whole number of at least"):
         Arena(TASKS[0], **options)
+
+
+def test_episodes_that_begin_ahead_in_spare_environments_are_the_same():
+    played = []
+    for spares in (False, True):
+        with Arena(CorridorTask(), games=4, seed=1, processes=2, spares=spares) as arena:
+            shown = [arena.begin().tolist()]
+            generator = np.random.default_rng(0)
+            for _ in range(40):
+                step = arena.step(generator.integers(2, size=4))
+                shown.append([step.observations.tolist(), step.rewards.tolist(), arena.episodes_ended])
+            state = arena.state_dict()
+            assert arena.load_state_dict(state) == []
+            played.append((shown, state, arena.observations.tolist()))
+    assert played[0] == played[1]
+    assert any(shown[2] for shown in played[0][0][1:])

@@ -84,7 +84,13 @@ class Trial:
         with ExitStack() as stack:
             stack.enter_context(folder.lock())
             self.games = stack.enter_context(Games(task, games=protocol.games))
-            arena = Arena(task, games=self.learner.games, seed=config.seed, processes=protocol.processes)
+            arena = Arena(
+                task,
+                games=self.learner.games,
+                seed=config.seed,
+                processes=protocol.processes,
+                spares=torch.device(device).type != "cpu",  # a GPU is faster than the games
+            )
             stack.enter_context(closing(arena))
             self._held = stack.pop_all()
         self.trainer = Trainer(arena, self.learner)

@@ -50,7 +50,9 @@ class Arena:
 
     Game g plays episodes g, g + G, g + 2 G, ... of stream "training" of run seed `seed`, so that what is played does
     not depend on timing nor on how many processes play it. `processes` is 0 for games in this process, or how many
-    workers share them (never more than there are games); None is for `default_processes` to decide.
+    workers share them (never more than there are games); None is for `default_processes` to decide. With `spares`,
+    workers have a second environment for every game, in which its next episode begins while this one is played: all
+    games wait for the one that begins an episode, and an engine takes many times as long for it as for a step.
 
     A worker that dies is replaced: another plays the episodes that were under way again, from their actions. With
     deterministic games nothing but a WorkerReplacedWarning tells.
@@ -60,7 +62,15 @@ class Arena:
     ...     step = arena.step(np.zeros(8, int))
     """
 
-    def __init__(self, task: Task, *, games: int, seed: int = 0, processes: int | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        *,
+        games: int,
+        seed: int = 0,
+        processes: int | None = None,
+        spares: bool = False,
+    ) -> None:
         self.task = task
         self.games = at_least("games", games, 1)
         self.seed = at_least("seed", seed, 0)
@@ -80,7 +90,7 @@ class Arena:
         if self.processes:
             if not AVAILABLE:
                 raise ConfigError("this system cannot fork worker processes; play with processes=0")
-            forking = Forking(task, games=games, seed=seed)
+            forking = Forking(task, games=games, seed=seed, spares=spares)
             self._board = forking.board
             self._hands = [WorkerHand(forking, part) for part in _shares(games, self.processes)]
         else:

@@ -36,6 +36,7 @@ class Setup:
     """of the whole arena"""
     modules: tuple[str, ...]
     """what the program imported of its own: Gymnasium may know the task's environment by one of them alone"""
+    spares: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _fork(setup: Setup, request: Fork, board: Board, control: Connection[Any, An
         try:
             control.close()
             _die_with(server)
-            lineup = Lineup(setup.task, setup.seed, request.games, setup.games)
+            lineup = Lineup(setup.task, setup.seed, request.games, setup.games, setup.spares)
             work(Connection(handle), lineup, board)
             status = 0
         except (BrokenPipeError, ConnectionError):

@@ -48,10 +48,10 @@ class ForkingError(Exception):
 class Forking:
     """The program's side. `board` is shared with every worker."""
 
-    def __init__(self, task: Task, *, games: int, seed: int) -> None:
+    def __init__(self, task: Task, *, games: int, seed: int, spares: bool = False) -> None:
         self.task = task
         try:
-            self._setup = pickle.dumps(Setup(task, seed, games, catalog.own_modules()))
+            self._setup = pickle.dumps(Setup(task, seed, games, catalog.own_modules(), spares))
         except Exception as error:
             raise ConfigError(
                 f"a task that worker processes play must be picklable, and {task.key} is not ({error}); "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 from ..game import Game
@@ -19,6 +20,8 @@ class Lineup:
     """numbers of their rows on the board"""
     stride: int
     """games of the whole arena: after episode k of a game comes episode k + stride"""
+    spares: bool = False
+    """whether every game has a second environment, in which its next episode is begun while this one is played"""
 
 
 @dataclass(frozen=True)
@@ -57,15 +60,61 @@ def group_of(games: tuple[int, ...], group: int | None) -> tuple[int, ...]:
     return games if group is None else games[group::2]
 
 
+class Spare:
+    """An environment in which a game's next episode is begun in the background: an engine takes its time for it."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._thread: threading.Thread | None = None
+        self._error: Exception | None = None
+
+    def begin(self, episode: int) -> None:
+        """Begin an episode, and do not wait for it."""
+        self._wait()
+        self._thread = threading.Thread(target=self._begin, args=(episode,))
+        self._thread.start()
+
+    def exchange(self, game: Game, episode: int) -> Game:
+        """The environment in which this episode is begun, for one that has come to an end."""
+        self._wait()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        if self._game.episode != episode:
+            self._game.begin(episode)
+        game, self._game = self._game, game
+        return game
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._wait()
+        self._game.close()
+
+    def _begin(self, episode: int) -> None:
+        try:
+            self._game.begin(episode)
+        except Exception as error:  # whoever needs the episode is told
+            self._error = error
+
+    def _wait(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+        self._thread = None
+
+
 class Players:
     """The games of a lineup, and the commands that they obey."""
 
     def __init__(self, lineup: Lineup, board: Board) -> None:
         self.lineup, self.board = lineup, board
         self._games: dict[int, Game] = {}
+        self._spares: dict[int, Spare] = {}
         try:
             for game in lineup.games:
                 self._games[game] = Game(lineup.task, seed=lineup.seed, stream="training")
+                if lineup.spares:
+                    spare = Game(lineup.task, seed=lineup.seed, stream="training")
+                    self._spares[game] = Spare(spare)
         except BaseException:
             self.close()
             raise
@@ -81,6 +130,8 @@ class Players:
 
     def close(self) -> None:
         """Close all environments."""
+        for spare in self._spares.values():
+            spare.close()
         for game in self._games.values():
             game.close()
 
@@ -98,6 +149,7 @@ class Players:
     def _resume(self, start: Start) -> bool:
         game = self._games[start.game]
         game.begin(start.episode)
+        self._begin_ahead(start.game)
         for action in start.actions:
             game.act(action)
             if game.over:
@@ -109,5 +161,14 @@ class Players:
     def _begin_next(self, number: int) -> None:
         game = self._games[number]
         self.board.last[number] = game.observation
-        game.begin(game.episode + self.lineup.stride)
+        following = game.episode + self.lineup.stride
+        if number in self._spares:
+            game = self._games[number] = self._spares[number].exchange(game, following)
+            self._begin_ahead(number)
+        else:
+            game.begin(following)
         self.board.observations[number] = game.observation
+
+    def _begin_ahead(self, number: int) -> None:
+        if number in self._spares:
+            self._spares[number].begin(self._games[number].episode + self.lineup.stride)
