@@ -41,6 +41,11 @@ def add_to(commands: Any) -> None:
         help="where models lie and new ones go (default: models)",
     )
     command.add_argument(
+        "--studies",
+        metavar="STUDIES",
+        help="a storage, a study's .csv or .json, or a folder of those (default: studies.db, if there)",
+    )
+    command.add_argument(
         "--no-browser", action="store_true", help="print the address, and open no browser on it"
     )
     add_import(command)
@@ -57,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
         port=options.port,
         runs=options.runs,
         models=options.models,
+        studies=options.studies,
         show=not options.no_browser,
         say=lambda line: print(line, flush=True),
     )

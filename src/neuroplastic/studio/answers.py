@@ -109,6 +109,21 @@ def followed(runs: list[tuple[str, str]]) -> list[dict[str, Any]]:
     return [asdict(run) for run in follow_runs(runs)]
 
 
+def studies(source: str) -> list[dict[str, Any]]:
+    """All studies at a source."""
+    from ..usecases.study_views import view_studies
+
+    return [asdict(view) for view in view_studies(source)]
+
+
+def study_report(source: str | None) -> bytes:
+    """The report of all studies at a source, or of the paper's own tables."""
+    from ..report.folder import render
+    from ..usecases.reports import paper_page, study_page
+
+    return render(paper_page() if source is None else study_page([source])).encode()
+
+
 def _edits(given: list[Any]) -> list[Any]:
     """Edits as a page sends them: objects with their kind and its fields; an InputError for anything else."""
     from ..usecases.editing import AddRule, MoveSet, SetConclusion, SetPremise, SwitchRule
@@ -156,5 +171,7 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
         turned,
         save_turned,
         followed,
+        studies,
+        study_report,
     )
 }

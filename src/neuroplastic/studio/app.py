@@ -14,6 +14,7 @@ from . import pages
 from .desk import Desk
 from .guard import App, Door, Guard
 from .library import Library
+from .studies import Studies
 from .tables import Tables
 from .training import Trainings
 from .watch import Viewers
@@ -22,7 +23,7 @@ from .watch import Viewers
 def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7") -> App:
     """The studio as an ASGI application; `start` is where its bare address leads."""
     desk = Desk()
-    tables, trainings = Tables(library, desk), Trainings(library, desk)
+    tables, trainings, studies = Tables(library, desk), Trainings(library, desk), Studies(library, desk)
 
     async def home(_: Request) -> Response:
         return RedirectResponse(start, 303)
@@ -37,6 +38,7 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
         finally:
             await trainings.close()
             await tables.close()
+            await studies.close()
             await desk.close()
 
     shells = [
@@ -50,6 +52,7 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
         WebSocketRoute("/api/watch/{name}", Viewers(library).watch),
         *tables.routes(),
         *trainings.routes(),
+        *studies.routes(),
     ]
     inner = Starlette(routes=routes, exception_handlers={Exception: _failed}, lifespan=lifespan)
     return Guard(inner, door)  # type: ignore[arg-type]

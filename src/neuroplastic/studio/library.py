@@ -16,6 +16,8 @@ class Library:
     """where run folders lie and new ones go"""
     models: Path
     """where models and tables of the studio go"""
+    studies: str | None = None
+    """where studies lie: a storage, a study's .csv or .json, or a folder of those; None: there are none"""
     given: dict[str, Path] = field(default_factory=dict)
     """by name"""
 

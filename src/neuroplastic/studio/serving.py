@@ -20,6 +20,8 @@ from .library import Library
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 DEFAULT = "DTC"
+STUDIES = "studies.db"
+"""What `neuroplastic study run` makes where no other storage is named."""
 
 
 def starting_place(library: Library, source: str | None) -> str:
@@ -49,11 +51,14 @@ def serve(
     port: int = 8600,
     runs: str = "runs",
     models: str = "models",
+    studies: str | None = None,
     show: bool = True,
     say: Callable[[str], None],
 ) -> None:
     """Serve until interrupted. On another address than this machine's own, a token is made, told once, and needed."""
-    library = Library(Path(runs), Path(models))
+    if studies is None and Path(STUDIES).is_file():
+        studies = STUDIES
+    library = Library(Path(runs), Path(models), studies)
     start = starting_place(library, source)
     listening = _listening(host, port)
     port = int(listening.getsockname()[1])
