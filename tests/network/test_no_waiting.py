@@ -228,3 +228,27 @@ def test_a_cuda_device_is_never_waited_for_and_a_captured_step_is_an_eager_one(n
         torch.testing.assert_close(ours.grad, theirs.grad)
     assert net.births == twin.births
     assert net.antecedent.passes == twin.antecedent.passes == 2 + len(data)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
+@pytest.mark.parametrize("frozen", [False, True], ids=["free", "frozen"])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_single_precision_on_cuda_is_double_precision_on_the_cpu_but_for_rounding(name, frozen):
+    net = network(**OPTIONS[name])  # which is compared with the oracle elsewhere
+    if frozen:
+        net.freeze(rules=[1], sets=[(0, 0)])
+    there = copy.deepcopy(net).float().cuda()
+    for x in batches(count=4):
+        outputs = net(x), there(x.float().cuda())
+        for model, y in zip((net, there), outputs, strict=True):
+            model.zero_grad()
+            y.square().mean().backward()
+        torch.testing.assert_close(outputs[1].cpu().double(), outputs[0], rtol=1e-3, atol=1e-4)
+        for ours, theirs in zip(there.parameters(), net.parameters(), strict=True):
+            scale = float(theirs.grad.abs().max())
+            torch.testing.assert_close(
+                ours.grad.cpu().double(), theirs.grad, rtol=1e-3, atol=1e-3 * scale + 1e-6
+            )
+    assert [(b.step, b.attribute, b.term, b.count) for b in there.births] == [
+        (b.step, b.attribute, b.term, b.count) for b in net.births
+    ]

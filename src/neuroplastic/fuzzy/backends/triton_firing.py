@@ -45,7 +45,6 @@ def fire(
     U,
     chunk,
     T: tl.constexpr,
-    UNROLL: tl.constexpr,
     noisy: tl.constexpr,
     CH: tl.constexpr,
     BU: tl.constexpr,
@@ -68,7 +67,7 @@ def fire(
         draw = tl.load(draw_at)
         seed = mixed_seed(tl.load(seed_at), draw)
         strength = scale * tl.maximum(1 - draw.to(tl.float32) * fall, 0.0)
-    for t in tl.range(0, T, loop_unroll_factor=UNROLL):
+    for t in range(T):
         exists = tl.load(mask_at + d * T + t, known, 0)[:, None] != 0
         c = tl.load(centers_at + d * T + t, known, 0.0)[:, None]
         width = floor + softplus(tl.load(raw_at + d * T + t, known, 0.0))[:, None]
@@ -124,7 +123,6 @@ def fire_gradient(
     D,
     U,
     T: tl.constexpr,
-    UNROLL: tl.constexpr,
     soft: tl.constexpr,
     BD: tl.constexpr,
     BU: tl.constexpr,
@@ -138,7 +136,7 @@ def fire_gradient(
     place = d[:, None] * U + u[None, :]
     middle = tl.zeros((BD,), tl.float32)
     sets = tl.zeros((BD,), tl.float32)
-    for t in tl.range(0, T, loop_unroll_factor=UNROLL):
+    for t in range(T):
         exists = tl.load(mask_at + d * T + t, known, 0) != 0
         middle += tl.where(exists, tl.load(centers_at + d * T + t, known, 0.0), 0.0)
         sets += exists.to(tl.float32)
@@ -158,7 +156,7 @@ def fire_gradient(
     greatest = tl.full((BD, BU), float("-inf"), tl.float32)
     if soft:
         lost = tl.zeros((BD, BU), tl.float32)
-        for t in tl.range(0, T, loop_unroll_factor=UNROLL):
+        for t in range(T):
             exists = tl.load(mask_at + d * T + t, known, 0)[:, None] != 0
             score = tl.load(score_at + t * D * U + place, inside, 0.0)
             lost = tl.where(exists & (score != score), float("nan"), lost)
@@ -169,7 +167,7 @@ def fire_gradient(
     precision = tl.zeros((BD, BU), tl.float32)
     weighted = tl.zeros((BD, BU), tl.float32)
     part = (tl.program_id(1) * D + d) * T
-    for t in tl.range(0, T, loop_unroll_factor=UNROLL):
+    for t in range(T):
         exists = tl.load(mask_at + d * T + t, known, 0) != 0
         c = tl.where(exists, tl.load(centers_at + d * T + t, known, 0.0) - middle, 0.0)[:, None]
         width = floor + softplus(tl.load(raw_at + d * T + t, known, 0.0))
@@ -192,7 +190,7 @@ def fire_gradient(
             tl.store(of_logits_at + t * D * U + place, worth, inside)
     if soft:
         mean /= total
-        for t in tl.range(0, T, loop_unroll_factor=UNROLL):
+        for t in range(T):
             exists = tl.load(mask_at + d * T + t, known, 0)[:, None] != 0
             c = tl.where(exists, tl.load(centers_at + d * T + t, known, 0.0)[:, None] - middle[:, None], 0.0)
             width = floor + softplus(tl.load(raw_at + d * T + t, known, 0.0))[:, None]

@@ -17,8 +17,6 @@ CHUNKS, RULES, WARPS = 64, 64, 4
 # Attributes and rules of a program and its warps, in the backward pass.
 ATTRIBUTES, GRADIENT_RULES, GRADIENT_WARPS = 16, 64, 4
 ROWS = 64
-# So many terms are gone through without a loop.
-UNROLLED = 1
 STEPS = 24
 
 
@@ -61,7 +59,6 @@ class Fire(torch.autograd.Function):
             *(xt, logits, mask, centers, raw_widths, *noise, scores, term, center, precision, out),
             *(WIDTH_FLOOR, input_limit(x.dtype), B, D, U, chunk),
             T=T,
-            UNROLL=min(T, UNROLLED),
             noisy=draw is not None,
             CH=_above(chunk),
             BU=RULES,
@@ -85,7 +82,6 @@ class Fire(torch.autograd.Function):
             *(xt, grad.contiguous(), scores, mask, term, centers, raw_widths, ctx.rate),
             *(of_x, of_logits, of_centers, of_precisions, WIDTH_FLOOR, input_limit(xt.dtype), B, D, U),
             T=T,
-            UNROLL=min(T, UNROLLED),
             soft=ctx.rate > 0,
             BD=ATTRIBUTES,
             BU=GRADIENT_RULES,
