@@ -1,7 +1,8 @@
 """Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 60]`.
 
 `python -m benchmarks gpu` is the rule part and the agents on a CUDA device. `tables` is accuracy on tables of data,
-`frontier` accuracy against size of rule learners; they take hours and options of their own.
+`frontier` accuracy against size of rule learners, `many_rows` accuracy with more and more rows; they take hours and
+options of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MARKDOWN = ("simplifying",)
 
 
 def main() -> None:
-    if sys.argv[1:2] in (["tables"], ["frontier"], ["students"], ["pointing"]):
+    if sys.argv[1:2] in (["tables"], ["frontier"], ["students"], ["pointing"], ["many_rows"]):
         importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return
     if sys.argv[1:2] == ["gpu"]:
