@@ -104,13 +104,19 @@ class RecordedStep:
 
     def _capture(self) -> bool:
         graph = torch.cuda.CUDAGraph()
-        for generator in self._generators:
-            graph.register_generator_state(generator)  # type: ignore[no-untyped-call]
+        current = torch.cuda.current_device() if self._device.index is None else self._device.index
+        used = (*self._generators, torch.cuda.default_generators[current])
+        before: list[tuple[torch.Generator, torch.Generator]] = []
         try:
+            before = [(generator, generator.clone_state()) for generator in used]
+            for generator in self._generators:
+                graph.register_generator_state(generator)  # type: ignore[no-untyped-call]
             with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
                 self._given = self._run()
         except (RuntimeError, NotImplementedError) as error:
             self._given = None
+            for generator, state in before:  # a capture that fails leaves them waiting for its end
+                generator.graphsafe_set_state(state)
             self._refuse(str(error).strip().splitlines()[0])
             return False
         self._graph = graph
