@@ -108,6 +108,7 @@ def what_was_made_can_be_taken_home(browser, folder_for_it):
     assert (model.predict(rows)["kind"] == predicted["kind"]).all()
 
 
+@pytest.mark.slow
 def test_a_fit_is_cancelled_and_leaves_nothing(studio, browser, until):
     browser.go(f"{studio.base}/table")
     until(LOADED)
