@@ -78,7 +78,7 @@ def grow_seen(nursery: Nursery, terms: Terms) -> None:
         nursery.raw_widths[attributes, slots] = raw_from_widths(widths).to(nursery.raw_widths)
         mask[attributes, slots] = True
         nursery.born_step[attributes, slots] = batches
-        nursery.born[:, attributes, slots] = torch.stack((centers, widths, count))
+        nursery.born[:, attributes, slots] = torch.stack((centers, widths, count)).to(nursery.born)
     for moment in statistics:
         moment[asking] = 0
 
