@@ -19,7 +19,7 @@ body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:70rem;paddin
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:0 0 .3rem}
 section{border:1px solid #ccc;border-radius:8px;padding:1rem;margin:1rem 0;break-inside:avoid}
 .row{display:flex;flex-wrap:wrap;gap:.6rem;align-items:flex-start}
-figure{margin:0;font-size:.8rem;color:#555;text-align:center}
+figure{margin:0;width:128px;font-size:.8rem;color:#555;text-align:center}
 img{width:126px;height:126px;image-rendering:pixelated;display:block;border:1px solid #ddd}
 .bars{font-size:.85rem;border-spacing:.3rem 1px}.bars td{padding:0;white-space:nowrap}
 .bar{display:inline-block;height:.7rem;background:#3949ab}.bar.less{background:#c98b2b}
