@@ -13,7 +13,11 @@ LONG = [pytest.mark.slow, pytest.mark.timeout(1800)]
 @pytest.mark.parametrize(
     ("agent", "seed"),
     [
-        *((agent, seed) for agent in ("small_dnn", "small_nfn") for seed in range(5)),
+        *(
+            pytest.param(agent, seed, marks=[] if seed < 2 else LONG)
+            for agent in ("small_dnn", "small_nfn")
+            for seed in range(5)
+        ),
         *(pytest.param("dnn", seed, marks=[] if seed == 4 else LONG) for seed in range(5)),
         *(pytest.param("nfn", seed, marks=LONG) for seed in range(5)),
     ],

@@ -24,7 +24,9 @@ def run_optimised(*arguments, compiled=True):
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
 
 
-@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "eager"])
+@pytest.mark.parametrize(
+    "compiled", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["compiled", "eager"]
+)
 def test_every_tensor_loaded_in_any_form_gives_equal_results_or_is_refused_by_name(compiled):
     ended = run_optimised("-m", "tests.network.odd_tensors", compiled=compiled)
     lines = ended.stdout.splitlines()

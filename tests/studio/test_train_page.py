@@ -37,6 +37,7 @@ def alive(pid):
         return False
 
 
+@pytest.mark.slow
 def test_a_run_is_begun_stopped_gone_on_with_and_followed(studio, browser, until):
     browser.go(f"{studio.base}/train?task=CartPole-v1")
     until("return Train.state.told !== null")

@@ -11,17 +11,23 @@ from neuroplastic.usecases import devices
 
 @pytest.mark.parametrize(("busy", "expected"), [(True, 1), (False, 4)])
 def test_all_cores_are_used_only_where_that_is_faster(monkeypatch, busy, expected):
-    before = torch.get_num_threads()
-
     def step() -> None:
         alone = torch.get_num_threads() == 1
         time.sleep(0.001 if alone != busy else 0.0001)
 
     monkeypatch.setattr(devices, "_small_step", lambda: step)
     monkeypatch.setattr(devices, "cores", lambda: 4)
-    assert devices.faster_threads() == expected
-    assert devices.faster_threads("cuda") == 1
-    assert torch.get_num_threads() == before
+    with devices.threads_in_use(4):
+        assert devices.faster_threads() == expected
+        assert devices.faster_threads("cuda") == 1
+        assert torch.get_num_threads() == 4
+
+
+def test_whoever_allows_one_thread_gets_one_without_a_race(monkeypatch):
+    monkeypatch.setattr(devices, "_small_step", lambda: pytest.fail("no need to race"))
+    monkeypatch.setattr(devices, "cores", lambda: 4)
+    with devices.threads_in_use(1):
+        assert devices.faster_threads() == 1
 
 
 def test_threads_are_given_back():

@@ -39,13 +39,13 @@ def cores() -> int:
 
 
 def faster_threads(device: torch.device | str = "cpu") -> int:
-    """Threads that a run is faster with at this moment: one, or one for each core.
+    """Threads that a run is faster with at this moment: one, or one for each core that PyTorch may use.
 
     They take turns at training a small network. Where other programs use the cores, a step waits for the slowest of
     its threads: on a busy machine with two cores, two threads were seen to take seven times as long as one. Work for
-    a GPU is handed on by one thread.
+    a GPU is handed on by one thread. Whoever has told PyTorch a smaller number (`OMP_NUM_THREADS`) meant it.
     """
-    most = cores()
+    most = min(cores(), torch.get_num_threads())
     if most == 1 or torch.device(device).type != "cpu":
         return 1
     before = torch.get_num_threads()
