@@ -30,7 +30,7 @@ studio: setup  ## watch an agent think, turn rules, fit tables, in a browser on 
 	$(BIN)/neuroplastic studio
 
 test: setup lint types  ## linting, type checks and tests (under 10 minutes on 2 cores)
-	$(BIN)/python -m pytest -m 'not slow' -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -m 'not slow' -n 2
 
 lint: setup
 	$(BIN)/ruff check .

@@ -3,7 +3,7 @@
 import os
 import signal
 from functools import partial
-from pathlib import Path
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -44,18 +44,28 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False
 
 
-def group_of(item: pytest.Item) -> str:
+def group_of(name: str) -> str:
     """Each file is a group of its own, for its fixtures are made once; the busy folders have a common one."""
-    path = item.path.relative_to(Path(__file__).parent)
+    path = PurePosixPath(name.split("::")[0]).relative_to("tests")
     return "busy" if path.parts[0] in BUSY else path.as_posix()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put tests into groups, the longest first."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    """Put the longest groups first."""
     rank = {group: place for place, group in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(group_of(item), len(rank)))
+    items.sort(key=lambda item: rank.get(group_of(item.nodeid), len(rank)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Hand out whole groups. (xdist's own `--dist loadgroup` writes the groups where this pytest does not look.)"""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="session")

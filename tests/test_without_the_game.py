@@ -52,6 +52,7 @@ def test_a_small_game_is_trained_stopped_resumed_and_asked_what_it_learned(witho
     assert "a film needs OpenCV and imageio-ffmpeg" in refused
 
 
+@pytest.mark.slow
 def test_small_pictures_are_played_in_worker_processes(without, tmp_path):
     words = ["train", "tests.small_game:catch", "--agent", "dnn", "--steps-per-epoch", 128, *TINY]
     without(*words, "--runs", "alone", "--processes", 0)
@@ -100,6 +101,7 @@ def reported(without, *studies: Path) -> str:
     return Path(without.keywords["folder"], "page", "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_studies_of_a_small_game_and_of_cartpole_are_reported_beside_those_of_an_earlier_version(
     without, searched
 ):

@@ -30,8 +30,14 @@ def sets_of(run: Path, command) -> dict[str, list[float]]:
     return {entry["name"]: [term["center"] for term in entry["terms"]] for entry in rules["inputs"]}
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    ("agent", "learner"),
+    [
+        pytest.param(agent, learner, marks=[] if (agent == "nfn") == (learner == "dqn") else pytest.mark.slow)
+        for agent in AGENTS
+        for learner in LEARNERS
+    ],
+)
 def test_cartpole_is_trained_made_longer_evaluated_and_told_about(agent, learner, command, tmp_path):
     words = ("--agent", agent, "--learner", learner, *AGENTS[agent], *LEARNERS[learner])
     told = command("train", "CartPole-v1", *words, *SHORT).out

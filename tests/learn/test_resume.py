@@ -60,6 +60,7 @@ def killed_run_equals_undisturbed_run(
 
 
 @pytest.mark.parametrize("learner", resumable_run.CONFIGS)
+@pytest.mark.slow  # tests/cli/test_killed.py kills runs once, in all the ways there are
 def test_a_run_killed_twice_ends_in_the_same_bits(tmp_path, learner):
     killed_run_equals_undisturbed_run(tmp_path, learner=learner, kills=2, steps=90, every=8, seed=0)
 

@@ -178,6 +178,7 @@ def test_protocol_says_whether_it_is_the_papers():
     assert "4 epochs" in StudySettings.asked("BP", "dnn", fields={"epochs": 4}).protocol
 
 
+@pytest.mark.slow
 def test_same_seed_and_one_worker_give_the_same_trials_twice_and_after_an_interruption(tmp_path):
     """Twice in one go, and once stopped in the middle; more trials than the sampler draws at random."""
     ways = {"whole": None, "again": None, "stopped": 6}

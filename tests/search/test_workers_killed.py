@@ -88,15 +88,15 @@ def test_silent_worker_of_another_machine_is_given_up_after_the_grace_not_before
     storage = f"sqlite:///{tmp_path}/studies.db"
     job = begin(tmp_path, storage, 1)
     opened, study, slots, lease = _running_trial(storage, job, "elsewhere-0123/17/token")
-    recovery = Recovery(opened, study, slots, grace=0.4)
+    recovery = Recovery(opened, study, slots, grace=2)
     recovery.look()
     slots.beat(lease)
-    time.sleep(0.25)
+    time.sleep(1.2)
     recovery.look()
-    time.sleep(0.25)
+    time.sleep(1.2)
     recovery.look()
     assert study.get_trials()[0].state == TrialState.RUNNING, "its beat had moved: it is alive"
-    time.sleep(0.5)
+    time.sleep(2.2)
     recovery.look()
     assert study.get_trials()[0].state == TrialState.FAIL
     assert slots.count()[OPEN] == 1

@@ -32,6 +32,7 @@ def flowers(rows=90):
     return frame.to_csv(index=False)
 
 
+@pytest.mark.slow
 def test_a_dropped_table_becomes_rules_that_can_be_tried(studio, browser, until, tmp_path):
     browser.go(f"{studio.base}/table")
     until(LOADED)

@@ -61,6 +61,7 @@ def test_plain_models_are_scored_on_the_same_rows_each_time(file):
     assert once == again
 
 
+@pytest.mark.slow
 def test_fit_prints_the_baselines_unless_told_not_to(file, tmp_path, capsys):
     command = ["fit", str(file), "--target", "kind", "--ignore", "y", "--rules", "3", "--folds", "2"]
     assert main([*command, "--out", str(tmp_path / "with")]) == 0
