@@ -16,13 +16,12 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
 
+from benchmarks.timing import gpu_milliseconds
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.agent import build_agent
 from neuroplastic.learn import RandomStreams
@@ -52,21 +51,6 @@ def make_learner(agent: str, *, name: str = "paper", capture: bool = True, seed:
     return learner
 
 
-def milliseconds(call: Callable[[], Any], *, calls: int = CALLS) -> list[float]:
-    """Of a call, by turns of many calls each, after some to warm up."""
-    for _ in range(10):
-        call()
-    times = []
-    for _ in range(TURNS):
-        torch.cuda.synchronize()
-        began = time.perf_counter()
-        for _ in range(calls):
-            call()
-        torch.cuda.synchronize()
-        times.append(1000 * (time.perf_counter() - began) / calls)
-    return times
-
-
 def updates_and_decisions(name: str) -> None:
     """A row per agent: update and decision, eager and captured."""
     print(f"\n{SCENARIO}, preset {name}: milliseconds, best (median) of {TURNS} turns")
@@ -83,7 +67,7 @@ def updates_and_decisions(name: str) -> None:
                         0, 256, (1, *learner.replay.current_frame.shape), dtype=np.uint8
                     )
                     call = learner.step if what == "update" else lambda: learner.greedy(picture)  # noqa: B023
-                    times = milliseconds(call)
+                    times = gpu_milliseconds(call, CALLS, TURNS)
                 plain = {str(one.message) for one in said if "not captured" in str(one.message)}
                 for message in plain:
                     print(f"  {agent} {what}: {message}")

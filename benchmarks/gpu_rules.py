@@ -7,7 +7,6 @@ greatest of three runs, milliseconds per pass with one wait at the end of many.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import torch
@@ -17,6 +16,7 @@ import neuroplastic as npl
 from benchmarks.peers import StraightforwardGumbel
 from benchmarks.rule_part import HOLD, PAPER, Size, network
 from benchmarks.table import table
+from benchmarks.timing import gpu_milliseconds
 from neuroplastic.fuzzy import backends
 from neuroplastic.fuzzy.backends import choice
 
@@ -90,19 +90,10 @@ def captured(step: Callable[[], None]) -> Callable[[], None]:
     return graph.replay
 
 
-def milliseconds(call: Callable[[], None], passes: int) -> list[float]:
-    """Per call, of so many runs."""
-    for _ in range(10):
-        call()
-    times = []
-    for _ in range(RUNS):
-        torch.cuda.synchronize()
-        began = time.perf_counter()
-        for _ in range(passes):
-            call()
-        torch.cuda.synchronize()
-        times.append(1e3 * (time.perf_counter() - began) / passes)
-    return times
+def both(step: Callable[[], None]) -> tuple[list[float], list[float]]:
+    """Times of the step, eager and captured."""
+    eager = gpu_milliseconds(step, EAGER_PASSES, RUNS)
+    return eager, gpu_milliseconds(captured(step), CAPTURED_PASSES, RUNS)
 
 
 def measure(size: Size) -> dict[str, tuple[list[float], list[float]]]:
@@ -112,9 +103,9 @@ def measure(size: Size) -> dict[str, tuple[list[float], list[float]]]:
         step = step_of(module, firing, columns, size)
         if name == PLAIN:
             with backends.eager_only():
-                times[name] = milliseconds(step, EAGER_PASSES), milliseconds(captured(step), CAPTURED_PASSES)
+                times[name] = both(step)
         else:
-            times[name] = milliseconds(step, EAGER_PASSES), milliseconds(captured(step), CAPTURED_PASSES)
+            times[name] = both(step)
     return times
 
 

@@ -23,9 +23,9 @@ import neuroplastic as npl
 ROWS, FURTHER, SEED = (10_000, 30_000, 100_000, 300_000, 1_000_000), 50_000, 7
 
 
-def made(rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the table, and the further ones behind them."""
-    x, y = make_classification(
+def made() -> tuple[np.ndarray, np.ndarray]:
+    """All rows there may be, and the further ones behind them."""
+    return make_classification(
         max(ROWS) + FURTHER,
         30,
         n_informative=10,
@@ -33,15 +33,14 @@ def made(rows: int) -> tuple[np.ndarray, np.ndarray]:
         n_clusters_per_class=8,
         random_state=SEED,
     )
-    return np.concatenate([x[:rows], x[-FURTHER:]]), np.concatenate([y[:rows], y[-FURTHER:]])
 
 
 def main(arguments: Sequence[str] = ()) -> None:
     print(
         "| rows | ours: rules, updates | accuracy | seconds | MLP: accuracy | seconds |\n|---|---|---|---|---|---|"
     )
+    x, y = made()
     for rows in map(int, arguments or ROWS):
-        x, y = made(rows)
         ours = npl.NeuroFuzzyClassifier(random_state=0)
         cells = []
         for model in (ours, make_pipeline(StandardScaler(), MLPClassifier(random_state=0))):
@@ -50,6 +49,6 @@ def main(arguments: Sequence[str] = ()) -> None:
                 began = time.perf_counter()
                 model.fit(x[:rows], y[:rows])
                 seconds = time.perf_counter() - began
-            cells.append(f"{100 * model.score(x[rows:], y[rows:]):.1f} % | {seconds:.0f}")
+            cells.append(f"{100 * model.score(x[-FURTHER:], y[-FURTHER:]):.1f} % | {seconds:.0f}")
         size = f"{ours.network_.rules}, {ours.n_iter_}"
         print(f"| {rows:,} | {size} | {cells[0]} | {cells[1]} |", flush=True)

@@ -65,6 +65,23 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
+def gpu_milliseconds(call: Callable[[], object], calls: int, turns: int) -> list[float]:
+    """Per call, by turns of many calls each with one wait for the GPU at the end, after some calls to warm up."""
+    import torch
+
+    for _ in range(10):
+        call()
+    times = []
+    for _ in range(turns):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        for _ in range(calls):
+            call()
+        torch.cuda.synchronize()
+        times.append(1e3 * (time.perf_counter() - began) / calls)
+    return times
+
+
 def race(contestants: Sequence[Contestant], seconds: float) -> int:
     """Let all contestants take turns for about `seconds`, after one pass each that does not count; rounds made."""
     for contestant in contestants:

@@ -148,6 +148,14 @@ _AHEAD = Attribute(
     lambda look: look.now.ahead,
 )
 
+_MONSTERS = (
+    _degrees("nearest monster", _MONSTER),
+    _distance("distance of the nearest monster", _MONSTER),
+    _degrees("most central monster", _central),
+    _distance("distance of the most central monster", _central),
+    _count("monsters seen", "monster", 10),
+)
+
 ATTRIBUTES: dict[str, tuple[Attribute, ...]] = {
     "BP": (
         _degrees("monster", _MONSTER),
@@ -172,22 +180,14 @@ ATTRIBUTES: dict[str, tuple[Attribute, ...]] = {
         _TRIGGER,
     ),
     "HTL": (
-        _degrees("nearest monster", _MONSTER),
-        _distance("distance of the nearest monster", _MONSTER),
-        _degrees("most central monster", _central),
-        _distance("distance of the most central monster", _central),
-        _count("monsters seen", "monster", 10),
+        *_MONSTERS,
         _degrees("nearest fireball", _MISSILE),
         _distance("distance of the nearest fireball", _MISSILE),
         _ammunition(200),
         _HEALTH,
     ),
     "DTC": (
-        _degrees("nearest monster", _MONSTER),
-        _distance("distance of the nearest monster", _MONSTER),
-        _degrees("most central monster", _central),
-        _distance("distance of the most central monster", _central),
-        _count("monsters seen", "monster", 10),
+        *_MONSTERS,
         _ammunition(26),
         _HEALTH,
     ),

@@ -17,7 +17,7 @@ from .agent import build_agent, diagnosis_of, greedy, neuro_fuzzy_parts
 from .configuration import RunConfig
 from .play import Games
 from .run_folder import EpochMetrics, RunFolder
-from .trial import DIAGNOSED, EVALUATION_SEED, KEPT_FIGURES, Summary, summarise
+from .trial import DIAGNOSED, EVALUATION_SEED, Summary, kept_figures, summarise
 
 OnEpoch = Callable[[EpochMetrics], None]
 
@@ -66,19 +66,16 @@ class OfflineTrial:
         network, folder = self.learner.network, self.folder
         parts = neuro_fuzzy_parts(network).values()
         seen = diagnosis_of(network, self.learner.sample_observations(DIAGNOSED))
-        made = EpochMetrics(
+        made = EpochMetrics.judged(
+            returns,
             epoch=len(self.metrics) + 1,
             steps=self.learner.updates,
-            mean=statistics.fmean(returns),
-            sd=statistics.stdev(returns) if len(returns) > 1 else 0.0,
-            least=min(returns),
-            most=max(returns),
             training_episodes=0,
             loss=loss,
             sets=sum(int(part.term_mask.sum()) for part in parts),
             born=sum(len(part.births) for part in parts),
             rules_firing=None if seen is None else seen.rules_per_decision,
-            figures={} if seen is None else {name: float(getattr(seen, name)) for name in KEPT_FIGURES},
+            figures=kept_figures(seen),
         )
         best_before = max((m.mean for m in self.metrics), default=float("-inf"))
         self.metrics.append(made)

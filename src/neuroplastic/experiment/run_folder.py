@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -51,6 +52,25 @@ class EpochMetrics:
     rules_firing: float | None
     figures: Mapping[str, float] = field(default_factory=dict)
     """further ones by name: what the learner tells of itself, its exploration rate, say, and how rules carry"""
+
+    @classmethod
+    def judged(
+        cls,
+        returns: Sequence[float],
+        *,
+        epoch: int,
+        steps: int,
+        training_episodes: int,
+        loss: float,
+        sets: int,
+        born: int,
+        rules_firing: float | None,
+        figures: Mapping[str, float],
+    ) -> EpochMetrics:
+        """Of an evaluation whose episodes had these returns."""
+        mean, sd = statistics.fmean(returns), statistics.stdev(returns) if len(returns) > 1 else 0.0
+        ends = min(returns), max(returns)
+        return cls(epoch, steps, mean, sd, *ends, training_episodes, loss, sets, born, rules_firing, figures)
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> EpochMetrics:

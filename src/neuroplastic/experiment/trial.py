@@ -37,6 +37,11 @@ LOOKED_AT = 32
 DIAGNOSED, KEPT_FIGURES = 256, ("leading_rules", "carry", "fit", "rules_per_decision")
 
 
+def kept_figures(diagnosis: Diagnosis | None) -> dict[str, float]:
+    """What metrics.csv keeps of a diagnosis; nothing of a plain agent."""
+    return {} if diagnosis is None else {name: float(getattr(diagnosis, name)) for name in KEPT_FIGURES}
+
+
 @dataclass(frozen=True)
 class Summary:
     """A trial's figures: the best and the last epoch, and the slope of the means over epochs."""
@@ -183,19 +188,16 @@ class Trial:
         parts = self._fuzzy_parts
         firing = self._rules_firing()
         losses = self._read_losses()
-        metrics = EpochMetrics(
+        metrics = EpochMetrics.judged(
+            returns,
             epoch=len(self.metrics) + 1,
             steps=self.trainer.steps,
-            mean=statistics.fmean(returns),
-            sd=statistics.stdev(returns) if len(returns) > 1 else 0.0,
-            least=min(returns),
-            most=max(returns),
             training_episodes=len(self.trainer.episodes),
             loss=statistics.fmean(losses) if losses else float("nan"),
             sets=sum(int(part.term_mask.sum()) for part in parts),
             born=sum(len(part.births) for part in parts),
             rules_firing=firing,
-            figures={**self.learner.figures(), **self._rule_figures()},
+            figures={**self.learner.figures(), **kept_figures(self.diagnose())},
         )
         self._born = metrics.born
         best_before = max((m.mean for m in self.metrics), default=float("-inf"))
@@ -220,10 +222,6 @@ class Trial:
         """Whether the rules of the agent that acts decide, on observations of late; None for a plain agent."""
         seen = self.learner.sample_observations(DIAGNOSED)
         return None if seen is None else diagnosis_of(self.learner.actor, seen)
-
-    def _rule_figures(self) -> dict[str, float]:
-        diagnosis = self.diagnose()
-        return {} if diagnosis is None else {name: getattr(diagnosis, name) for name in KEPT_FIGURES}
 
     @torch.no_grad()
     def _rules_firing(self) -> float | None:

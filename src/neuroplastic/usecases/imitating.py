@@ -20,7 +20,7 @@ from ..experiment.play import Games
 from ..experiment.protocols import Task
 from ..experiment.run_folder import EpochMetrics, RunFolder
 from ..experiment.teachers import Teacher, asked
-from ..experiment.trial import EVALUATION_SEED, KEPT_FIGURES
+from ..experiment.trial import EVALUATION_SEED, kept_figures
 from ..learn.imitation.config import ImitationConfig
 from ..learn.imitation.demonstrations import Demonstrations, costs_of
 from ..learn.imitation.rounds import Round, best, imitate
@@ -134,16 +134,16 @@ def imitate_recording(
     if held_out == len(recording.episodes) or recording.episodes[0].observations.ndim != 2:
         raise InputError("a student needs a recording of at least two episodes, with vectors of attributes")
     learned, kept = recording.episodes[:-held_out], recording.episodes[-held_out:]
-    student = fit_student(_shown(learned), config, actions=recording.actions, seed=seed)
+    shown, new = _shown(learned), _shown(kept)
+    student = fit_student(shown, config, actions=recording.actions, seed=seed)
     made, agent = _run_of(student, task, replace(config, teacher=name, method="cloning"), episodes, seed)
     with Games(task, games=1, threads=False) as games:
         results = games.play(partial(greedy, agent), episodes, seed=EVALUATION_SEED)
     returns = tuple(result.return_ for result in results)
-    new = _shown(kept)
     agreement = float((greedy(agent, new.attributes) == new.actions).mean())
     diagnosis = diagnosis_of(agent, new.attributes)
     assert diagnosis is not None
-    rounds = [Round(0, student, len(_shown(learned)), statistics.fmean(returns))]
+    rounds = [Round(0, student, len(shown), statistics.fmean(returns))]
     folder = RunFolder.create(runs, made)
     _write(folder, agent, rounds, returns, agreement, diagnosis)
     told = tuple(sentences(made, agent, new.attributes))
@@ -196,20 +196,16 @@ def _write(
     diagnosis: Diagnosis,
 ) -> None:
     """One row: what is kept is one student, whatever rounds there were before."""
-    figures = {name: float(getattr(diagnosis, name)) for name in KEPT_FIGURES}
-    row = EpochMetrics(
+    row = EpochMetrics.judged(
+        returns,
         epoch=1,
         steps=max(made.states for made in rounds),
-        mean=statistics.fmean(returns),
-        sd=statistics.stdev(returns) if len(returns) > 1 else 0.0,
-        least=min(returns),
-        most=max(returns),
         training_episodes=0,
         loss=1 - agreement,
         sets=0,
         born=0,
         rules_firing=diagnosis.rules_per_decision,
-        figures={"agreement": agreement, **figures},
+        figures={"agreement": agreement, **kept_figures(diagnosis)},
     )
     folder.write_returns(1, list(returns))
     folder.write_best(agent)

@@ -1,22 +1,9 @@
 "use strict";
 // Rules turned by hand. All edits are kept here; the studio applies them to the original, so undoing is exact.
 const Rules = (() => {
-  const { made, one, ask, about, remember, fill, shown, percent, toast } = Studio;
-  const SVG = "http://www.w3.org/2000/svg";
+  const { made, drawn, one, problem, ask, about, remember, fill, shown, percent, toast } = Studio;
   const [WIDE, HIGH, ROOM] = [320, 110, 14];
   const state = { name: "", table: "", edits: [], undone: [], view: null, first: null, pending: false, again: false };
-
-  function drawn(tag, attributes, parent) {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    if (parent) parent.append(element);
-    return element;
-  }
-
-  function problem(text) {
-    one("#problem").hidden = !text;
-    one("#problem").textContent = text || "";
-  }
 
   // One question at a time; while one is out, only the newest further one waits.
   async function refresh() {

@@ -1,16 +1,8 @@
 "use strict";
 // Studies: trials, the best of them, what matters, and the report in a frame of its own.
 const Studies = (() => {
-  const { made, one, ask, about, remember, fill, bar, shown, percent } = Studio;
-  const SVG = "http://www.w3.org/2000/svg";
+  const { made, drawn, one, ask, about, remember, fill, bar, shown, percent } = Studio;
   const state = { studies: null, source: null };
-
-  function drawn(tag, attributes, parent) {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    parent.append(element);
-    return element;
-  }
 
   const text = (value) => (typeof value === "number" ? shown(value, 4) : value === null || value === undefined ? "" : String(value));
 

@@ -9,7 +9,21 @@ const Studio = (() => {
     return element;
   }
 
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function drawn(tag, attributes, parent) {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    if (parent) parent.append(element);
+    return element;
+  }
+
   const one = (selector) => document.querySelector(selector);
+
+  function problem(text) {
+    one("#problem").hidden = !text;
+    one("#problem").textContent = text || "";
+  }
 
   function toast(text) {
     const place = one("#toast");
@@ -71,5 +85,5 @@ const Studio = (() => {
 
   const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`);
 
-  return { made, one, toast, ask, about, remember, fill, bar, shown, percent };
+  return { made, drawn, one, problem, toast, ask, about, remember, fill, bar, shown, percent };
 })();

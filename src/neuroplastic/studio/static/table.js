@@ -1,13 +1,8 @@
 "use strict";
 // From a file to rules, and what can be tried with them. Names of columns are set as text, never as markup.
 const Table = (() => {
-  const { made, one, ask, about, remember, fill, bar, shown, toast } = Studio;
+  const { made, one, problem, ask, about, remember, fill, bar, shown, toast } = Studio;
   const state = { table: null, fit: null, model: null, play: null, latency: [] };
-
-  function problem(text) {
-    one("#problem").hidden = !text;
-    one("#problem").textContent = text || "";
-  }
 
   function busy(text) {
     one("#busy").hidden = !text;

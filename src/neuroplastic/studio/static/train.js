@@ -1,23 +1,10 @@
 "use strict";
 // Runs begun, stopped and followed. Curves come from the run folders' own files; several lie over each other.
 const Train = (() => {
-  const { made, one, ask, remember, shown, toast } = Studio;
-  const SVG = "http://www.w3.org/2000/svg";
+  const { made, drawn, one, problem, ask, remember, shown, toast } = Studio;
   const TITLES = { mean: "Score of greedy episodes", loss: "Loss", sets: "Fuzzy sets", born: "Sets born", rules_firing: "Rules that fire for a decision", leading_rules: "Rules that lead (1: collapsed)", carry: "Decisions that depend on the rules" };
   const [WIDE, HIGH, LEFT, LOW] = [420, 200, 52, 26];
   const state = { chosen: [], known: null, told: null };
-
-  function drawn(tag, attributes, parent) {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    if (parent) parent.append(element);
-    return element;
-  }
-
-  function problem(text) {
-    one("#problem").hidden = !text;
-    one("#problem").textContent = text || "";
-  }
 
   async function act(address, wish) {
     problem("");
