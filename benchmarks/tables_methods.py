@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier, MLPRegressor
@@ -87,6 +92,7 @@ CLASSIFIERS: dict[str, Make] = {
     "scikit-pytsk HTSK": lambda seed: make_pipeline(StandardScaler(), PyTSK(seed)),
     "MLP": lambda seed: make_pipeline(StandardScaler(), MLPClassifier(random_state=seed)),
     "logistic regression": lambda seed: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+    "random forest": lambda seed: RandomForestClassifier(random_state=seed),
     BOOSTING: lambda seed: HistGradientBoostingClassifier(random_state=seed),
 }
 
@@ -107,5 +113,6 @@ REGRESSORS: dict[str, Make] = {
     "highFIS HTSK, 5 sets": highfis_regressor(5),
     "MLP": lambda seed: make_pipeline(StandardScaler(), MLPRegressor(random_state=seed)),
     "ridge regression": lambda seed: make_pipeline(StandardScaler(), Ridge()),
+    "random forest": lambda seed: RandomForestRegressor(random_state=seed),
     BOOSTING: lambda seed: HistGradientBoostingRegressor(random_state=seed),
 }
