@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from ..errors import MissingPackageError
+from ..usecases.opening import box_names
 from .arguments import FASTER, add_import, add_threads, installed, late, positive, whole
 
 PACKAGES = ("gymnasium",)
@@ -20,13 +21,19 @@ def add_to(commands: Any) -> None:
     )
     _add_train(commands, here)
     evaluate = commands.add_parser("evaluate", help=f"play greedy episodes with a run's network{here}")
+    play = commands.add_parser(
+        "play",
+        help=f"show a trained agent at play{here}",
+        description="Shows greedy episodes of an agent in a window where there is a display, else as a film.",
+    )
     record = commands.add_parser("record", help=f"film one episode as an mp4{here}")
-    for command in (evaluate, record):
+    boxed = ", ".join(box_names())
+    for command in (play, evaluate, record):
         add_import(command)
         command.add_argument(
             "folder",
             metavar="RUN",
-            help="a run folder, its name under runs/, or DTC or GH: trained agents in the box",
+            help=f"a run folder, its name under runs/, or a trained agent in the box: {boxed}",
         )
         command.add_argument(
             "--which", choices=("best", "last"), default="best", help="epoch (default: best)"
@@ -34,6 +41,13 @@ def add_to(commands: Any) -> None:
         command.add_argument("--seed", type=whole(), help="of the episodes (default: 0, as in training)")
     add_threads(evaluate, default=FASTER)
     add_threads(record)
+    add_threads(play)
+    play.add_argument("--episodes", type=whole(1), default=1, help="how many (default: 1)")
+    play.add_argument(
+        "--out", metavar="FILE", help="film here in any case (default without a display: RUN/play.mp4)"
+    )
+    play.add_argument("--explain", action="store_true", help="write the leading rule below the picture")
+    play.set_defaults(run=late("play", "run_play"))
     evaluate.add_argument("--episodes", type=whole(1), default=25, help="how many (default: 25)")
     evaluate.set_defaults(run=late("play", "run_evaluate"))
     record.add_argument("--episode", type=whole(0), default=0, help="which evaluation episode (default: 0)")

@@ -1,4 +1,4 @@
-"""`neuroplastic evaluate`, `record` and `runs`: what a run has learned."""
+"""`neuroplastic play`, `evaluate`, `record` and `runs`: what a run has learned."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from ..usecases.devices import threads_in_use
+from ..usecases.playing import Shown, play_run
 from ..usecases.runs import evaluate_run, list_runs, record_run
 from .arguments import new_file
 from .progress import Meter
@@ -29,6 +30,36 @@ def run_evaluate(options: argparse.Namespace) -> int:
         f"{config.task.key} {config.agent} ({options.which} epoch): {played.mean:.2f} +- {played.sd:.2f} "
         f"over {len(returns)} episodes, {min(returns):.4g} to {max(returns):.4g}"
     )
+    return 0
+
+
+def run_play(options: argparse.Namespace) -> int:
+    """Show episodes, and say where."""
+    if options.out is not None:
+        new_file("--out", options.out, replace=True)
+
+    def tell(where: Shown) -> None:
+        task = where.config.task
+        title = f" ({task.title})" if task.title != task.key else ""
+        if where.film is None:
+            print(f"{task.key}{title} in a window; close it to stop")
+        elif where.no_window is None:
+            print(f"{task.key}{title} goes on film: {where.film}")
+        else:
+            print(f"{task.key}{title}: no window can be opened here ({where.no_window}), so it goes on film")
+
+    shown = play_run(
+        options.folder,
+        which=options.which,
+        episodes=options.episodes,
+        seed=options.seed,
+        out=options.out,
+        explain=options.explain,
+        on_screen=tell,
+        on_episode=lambda score: print(f"score {score:.4g}", flush=True),
+    )
+    if shown.film is not None:
+        print(f"film: {shown.film}")
     return 0
 
 

@@ -20,7 +20,7 @@ def add_to(commands: Any) -> None:
     imitate.add_argument("task", metavar="TASK", help="BP, BR, PP, HTL, DTC, TC, GH, or a Gymnasium id")
     imitate.add_argument(
         "--teacher",
-        help="scripted (default, of DOOM), a run, DTC or GH (agents in the box), a Stable-Baselines3 FILE.zip, or "
+        help="scripted (default, of DOOM), a run, an agent in the box such as DTC, a Stable-Baselines3 FILE.zip, or "
         "MODULE:FUNCTION from observations to actions or action values",
     )
     imitate.add_argument(
@@ -65,7 +65,7 @@ def _add_translate(commands: Any) -> None:
         description="Teaches a readable student to play like an agent, and holds its rules beside the agent's own "
         "decisions: agreement overall and for each rule, and with --out a page with the pictures in which they differ.",
     )
-    command.add_argument("agent", metavar="RUN", help="a run, or DTC or GH: agents in the box")
+    command.add_argument("agent", metavar="RUN", help="a run, or an agent in the box such as DTC")
     command.add_argument("--rules", type=whole(2), default=12, help="rules, at most (default: 12)")
     command.add_argument(
         "--premises", type=whole(1), default=4, help="premises of a rule, at most (default: 4)"
@@ -91,7 +91,7 @@ def _add_record_play(commands: Any) -> None:
     command.add_argument(
         "player",
         metavar="AGENT",
-        help="a run, DTC or GH (agents in the box), or with --task: scripted, a Stable-Baselines3 FILE.zip, or "
+        help="a run, an agent in the box such as DTC, or with --task: scripted, a Stable-Baselines3 FILE.zip, or "
         "MODULE:FUNCTION",
     )
     command.add_argument("--task", help="what is played, where AGENT does not say so")

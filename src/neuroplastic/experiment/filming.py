@@ -1,4 +1,4 @@
-"""Films an episode of any task as an mp4 that browsers play."""
+"""Films episodes of any task as an mp4 that browsers play."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import os
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import ConfigError, MissingPackageError
+from ..errors import MissingPackageError
 from ..learn.experience import Observations
-from .game import Game, GameError, Policy, decision
+from .game import GameError, Policy
 from .protocols import Task
-
-Frame = NDArray[np.uint8]
+from .showing import Frame, Opens, ShownEpisode, show_episodes
 
 _LEAST_WIDTH, _LEAST_HEIGHT = 320, 60  # pixels; what is smaller is enlarged, so that the caption can be read
 _LEFT, _BASE, _FONT_SCALE = 12, 28, 0.7  # of the caption, in pixels and in units of OpenCV's font
@@ -28,13 +26,7 @@ _LINE, _REASON_WIDTH = (
 )  # of what is written below: pixels, and letters (OpenCV's font has ASCII alone)
 
 
-@dataclass(frozen=True)
-class RecordedEpisode:
-    """What was filmed: its score, the number of decisions, and the observations they were made on."""
-
-    score: float
-    decisions: int
-    observations: list[Observations]
+RecordedEpisode = ShownEpisode
 
 
 def record_episode(
@@ -47,39 +39,14 @@ def record_episode(
     longest: float = 120.0,
     why: Callable[[Observations], str] | None = None,
 ) -> RecordedEpisode:
-    """Play one evaluation episode and film it, for at most `longest` seconds of the game's own time.
+    """Play one evaluation episode and film it, as `show_episodes` shows it."""
+    opens = film_at(path)
+    return show_episodes(task, policy, opens, episodes=(episode,), seed=seed, longest=longest, why=why)[0]
 
-    The film has the frames and the rate that the environment gives, each with the action that is taken and the
-    score so far, and below that with what `why` says of the observation. It appears under its name when it is
-    whole; one that was stopped leaves no file.
-    """
-    if not longest > 0:
-        raise ConfigError(f"longest must be a number of seconds above 0, got {longest}")
-    observations: list[Observations] = []
-    with Game(task, seed=seed, stream="evaluation", film=True) as game:
-        game.begin(episode)
-        rate = float(game.environment.metadata["render_fps"])
-        frames = _frames(game)
-        if not frames:
-            raise GameError(
-                f"{task.key} gives no frame at the beginning of an episode: render() must return a list of frames "
-                "where an environment is made with film=True"
-            )
-        with _film(Path(path), frames[0], rate) as film:
-            action, shown = 0, len(frames)
-            while not game.over and shown < longest * rate:
-                observations.append(game.observation.copy())
-                action, score = decision(policy, game), game.total_reward
-                film.reason = "" if why is None else why(game.observation)
-                film.show(frames, task.actions[action], score)
-                game.act(action)
-                frames = _frames(game)
-                shown += len(frames)
-                # The last frame of an action is the one that the next is decided upon, and is shown with that.
-                film.show(frames[:-1], task.actions[action], score)
-                frames = frames[-1:]
-            film.show(frames, task.actions[action], game.total_reward)
-        return RecordedEpisode(game.total_reward, len(observations), observations)
+
+def film_at(path: str | os.PathLike[str]) -> Opens:
+    """A film that appears under its name when it is whole; one that was stopped leaves no file."""
+    return partial(_film, Path(path))
 
 
 class _Film:
@@ -150,10 +117,6 @@ def _film(path: Path, first: Frame, rate: float) -> Iterator[_Film]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)  # of a film that was stopped
-
-
-def _frames(game: Game) -> list[Frame]:
-    return [np.asarray(frame) for frame in game.environment.render() or ()]
 
 
 def _prepared(frame: Frame) -> Frame:

@@ -84,6 +84,11 @@ def in_the_box(source: str | Path) -> Path | None:
     return found if (found / "config.json").is_file() else None
 
 
+def box_names() -> list[str]:
+    """The names of the agents in the box: the keys of their tasks, with `-dnn` for a plain one beside it."""
+    return sorted(path.parent.name for path in BOX.glob("*/config.json"))
+
+
 def kind_of(source: str | Path) -> str:
     """TABLE, FILE or RUN, by what lies at the path; a run may be named without its `runs/`. Reads nothing."""
     path = Path(source)
