@@ -53,7 +53,8 @@ def choose(field: str, value: object, options: Iterable[str]) -> str:
     if isinstance(value, str) and value in names:
         return value
     raise ConfigError(
-        f"{field} must be one of {', '.join(map(repr, names))}, got {value!r}{suggestion(str(value), names)}"
+        f"{field} must be one of {', '.join(map(repr, names))}, got {in_short(repr(value), 80)}"
+        f"{suggestion(str(value)[:80], names)}"
     )
 
 

@@ -1,6 +1,7 @@
-"""A process of its own that opens damaged models; what ends it is found out, and the rest goes on in another."""
+"""A process of its own that opens damaged files; what ends it is found out, and the rest goes on in another."""
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ BATCH = 2000
 
 @dataclass
 class Verdict:
-    """What became of many damaged models."""
+    """What became of many damaged files."""
 
     files: int = 0
     ended: Counter[str] = field(default_factory=Counter)
@@ -50,12 +51,17 @@ class Verdict:
 
 
 def judge(names: Iterable[str]) -> Verdict:
-    """Open the damaged models of these names, each KIND:NUMBER, and gather what became of them."""
+    """Open the damaged files of these names, each KIND:NUMBER, and gather what became of them."""
     verdict, left = Verdict(), list(names)
     while left:
         now, left = left[:BATCH], left[BATCH:]
+        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         done = subprocess.run(
-            [sys.executable, "-m", "tests.fuzz.worker", *now], cwd=ROOT, capture_output=True, text=True
+            [sys.executable, "-m", "tests.fuzz.worker", *now],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": path},  # the worker goes elsewhere
+            capture_output=True,
+            text=True,
         )
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         for line in lines:

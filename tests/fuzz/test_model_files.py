@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.fuzz.cases import BYTES, KINDS, structural_count
+from tests.fuzz.cases import BYTES, structural_count
 from tests.fuzz.judging import judge
+from tests.fuzz.models import MODELS as KINDS
 
 
 def test_damaged_models_are_read_or_refused_in_a_line():

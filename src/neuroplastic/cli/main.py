@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from .. import __version__, catalog
-from ..errors import NeuroplasticError
+from ..errors import NeuroplasticError, in_short
 from . import game, report, rules, simplify, studio, study, table, teach
 from .arguments import Arguments
+from .printable import printable, printable_output
 
 # Packages of an extra that some command imports only as it runs.
 _EXTRAS = {
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             options.parser.check_unknown(rest)
         _import_own(options)
-        with _threads(options):
+        with printable_output(), _threads(options):
             code: int = options.run(options)
         sys.stdout.flush()
     except NeuroplasticError as error:
@@ -123,12 +124,12 @@ def _nobody_reads() -> bool:
 
 
 def _complain(message: str, code: int = 2) -> int:
-    print(f"neuroplastic: {' '.join(line.strip() for line in message.splitlines())}", file=sys.stderr)
+    print(f"neuroplastic: {printable(in_short(message, 1000))}", file=sys.stderr)
     return code
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
-    print(f"neuroplastic: {message}", file=sys.stderr)
+    print(f"neuroplastic: {printable(str(message))}", file=sys.stderr)
 
 
 if __name__ == "__main__":

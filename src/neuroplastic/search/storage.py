@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import MissingPackageError, NeuroplasticError
+from ..errors import MissingPackageError, NeuroplasticError, in_short
 
 try:
     import optuna
@@ -26,6 +26,12 @@ except ImportError as error:  # pragma: no cover
 DEFAULT = "sqlite:///studies.db"
 BUSY_SECONDS = 120.0
 _ATTEMPTS = 12
+# Optuna's. Without one of these it would make it, in a database that is only looked at.
+_TABLES = {
+    *("studies", "study_directions", "study_user_attributes", "study_system_attributes", "version_info"),
+    *("trials", "trial_values", "trial_params", "trial_user_attributes", "trial_system_attributes"),
+    *("trial_intermediate_values", "trial_heartbeats", "alembic_version"),
+}
 
 T = TypeVar("T")
 
@@ -77,7 +83,7 @@ def open_storage(text: str, *, create: bool = True) -> optuna.storages.RDBStorag
     options.update(pool_size=2, max_overflow=8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        return _patiently(lambda: _opened(url, options, create=create), url)
+        return _patiently(lambda: _opened(url, options, create=create), url, _ATTEMPTS if create else 1)
 
 
 @contextmanager
@@ -91,6 +97,22 @@ def reachable(url: str) -> Iterator[None]:
         raise StorageError(
             f"the storage {shown(url)} was lost ({reason}); finished trials are safe there: "
             "run the same command again when it is back"
+        ) from error
+
+
+@contextmanager
+def understood(storage: optuna.storages.BaseStorage) -> Iterator[None]:
+    """While inside, whatever Optuna stumbles over in a damaged or foreign database is a StorageError that names it."""
+    try:
+        yield
+    except NeuroplasticError:
+        raise
+    except Exception as error:  # whatever kind: Optuna takes what it reads for its own
+        url = str(storage.engine.url) if isinstance(storage, optuna.storages.RDBStorage) else "of the study"
+        reason = getattr(error, "orig", None) or error
+        raise StorageError(
+            f"the storage {shown(url)} cannot be read: it is damaged, or not of this program "
+            f"({type(reason).__name__}: {in_short(reason)})"
         ) from error
 
 
@@ -129,7 +151,7 @@ def _opened(url: str, options: dict[str, Any], *, create: bool) -> optuna.storag
 def _has_studies(url: str, options: dict[str, Any]) -> bool:
     engine = sqlalchemy.create_engine(url, **options)
     try:
-        return sqlalchemy.inspect(engine).has_table("studies")
+        return set(sqlalchemy.inspect(engine).get_table_names()) >= _TABLES
     finally:
         engine.dispose()
 
@@ -150,13 +172,13 @@ def _begin_with_write_lock(engine: sqlalchemy.Engine) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _patiently(make: Callable[[], T], url: str) -> T:
+def _patiently(make: Callable[[], T], url: str, attempts: int) -> T:
     """Try again where several processes make the tables at once and all but one are told that they exist."""
-    for attempt in range(1, _ATTEMPTS + 1):
+    for attempt in range(1, attempts + 1):
         try:
             return make()
         except exc.DatabaseError as error:
-            if _unreachable(error) or attempt == _ATTEMPTS:
+            if _unreachable(error) or attempt == attempts:
                 reason = str(error.orig).strip().splitlines()[0]
                 raise StorageError(f"the storage {shown(url)} cannot be reached: {reason}") from error
             time.sleep(random.uniform(0.05, 0.3))
@@ -167,7 +189,7 @@ def _patiently(make: Callable[[], T], url: str) -> T:
         except (exc.ArgumentError, ValueError) as error:
             raise StorageError(f"{shown(url)} is not the address of a storage") from error
         except RuntimeError as error:  # Optuna: the tables are of another version
-            if attempt == _ATTEMPTS:
+            if attempt == attempts:
                 raise StorageError(f"the storage {shown(url)} cannot be used: {error}") from error
             time.sleep(random.uniform(0.05, 0.3))
     raise AssertionError("unreachable")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,18 +13,20 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from .. import catalog
-from ..errors import NeuroplasticError, at_least, choose
+from ..errors import NeuroplasticError, at_least, choose, in_short
 from ..experiment.configuration import RunConfig, TrialProtocol
 from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
 from ..experiment.tasks import find_task, known_task, preset_of
 from .objective import current_address
 from .space import SPACES, Space, at_point
+from .storage import understood
 
 DIRECTIONS: tuple[Literal["maximize", "minimize"], ...] = ("maximize", "minimize", "maximize")
 """Of a trial's values: mean, standard deviation, slope."""
 TRIAL = "neuroplastic.search.trial_objective:run_trial"
 """The function that makes a trial of a task."""
+_KINDS: Mapping[str, type] = {"str": str, "int": int, "Mapping[str, Any]": Mapping}
 _PROTOCOL = ("epochs", "steps_per_epoch", "episodes", "games")
 
 
@@ -133,14 +136,23 @@ class StudySettings:
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> StudySettings:
         """From what `as_json` gave, in this version or an earlier one, which knew DOOM's picture alone."""
+        if not isinstance(saved, Mapping):
+            raise StudyError(f"the study's settings are damaged: they are {in_short(saved, 60)!r}")
         given = dict(saved)
         if "picture" in given:
             given["fields"] = {"picture": given.pop("picture")}
-        given["objective"] = current_address(given.get("objective", TRIAL))
+        given.setdefault("objective", TRIAL)
+        for entry in dataclasses.fields(cls):
+            kind = _KINDS[str(entry.type)]
+            if entry.name in given and not isinstance(given[entry.name], kind):
+                raise StudyError(
+                    f"the study's settings are damaged: {entry.name} is {in_short(given[entry.name], 60)!r}"
+                )
+        given["objective"] = current_address(given["objective"])
         try:
             return cls(**given)
         except TypeError as error:
-            raise StudyError(f"the study's settings are of another version: {error}") from error
+            raise StudyError(f"the study's settings are of another version: {in_short(error)}") from error
 
 
 def field_types(task: str, agent: str, preset: str | None, learner: str | None) -> dict[str, Any]:
@@ -168,7 +180,7 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
     study = optuna.create_study(
         storage=storage, study_name=name, directions=list(DIRECTIONS), load_if_exists=True
     )
-    attributes = study.user_attrs
+    attributes = attributes_of(study)
     if "settings" in attributes:
         there = StudySettings.from_json(attributes["settings"])
         if there.base(there.seed) == settings.base(settings.seed):  # said in other words, it is the same
@@ -194,27 +206,75 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
     return settings
 
 
+def study_names(storage: optuna.storages.RDBStorage) -> list[str]:
+    """The studies of a storage."""
+    with understood(storage):
+        return sorted(optuna.get_all_study_names(storage))
+
+
 def load_study(storage: optuna.storages.RDBStorage, name: str) -> optuna.Study:
     """A study by its name; an unknown one is an error that lists those that exist."""
-    try:
+    names = study_names(storage)
+    if name not in names:
+        there = f"there are {', '.join(names)}" if names else "there is none yet"
+        raise StudyError(f"there is no study {name!r} in this storage; {there}")
+    with understood(storage):
         return optuna.load_study(study_name=name, storage=storage)
-    except KeyError:
-        names = optuna.get_all_study_names(storage)
-        there = f"there are {', '.join(sorted(names))}" if names else "there is none yet"
-        raise StudyError(f"there is no study {name!r} in this storage; {there}") from None
+
+
+def attributes_of(study: optuna.Study) -> dict[str, Any]:
+    """What a study says of itself."""
+    with understood(study._storage):
+        return dict(study.user_attrs)
 
 
 def settings_of(study: optuna.Study) -> StudySettings:
     """The settings a study was begun with."""
-    try:
-        return StudySettings.from_json(study.user_attrs["settings"])
-    except KeyError:
-        raise StudyError(f"study {study.study_name!r} was not made by `neuroplastic study run`") from None
+    attributes = attributes_of(study)
+    if "settings" not in attributes:
+        raise StudyError(f"study {study.study_name!r} was not made by `neuroplastic study run`")
+    return StudySettings.from_json(attributes["settings"])
+
+
+def trials_of(study: optuna.Study) -> list[FrozenTrial]:
+    """All trials of a study, those that are complete with three finite objectives."""
+    with understood(study._storage):
+        trials = study.get_trials(deepcopy=False)
+    if "settings" in attributes_of(study):  # another's study may have other objectives
+        for trial in trials:
+            if trial.state == TrialState.COMPLETE:
+                _check_figures(study.study_name, trial)
+    return trials
 
 
 def complete(study: optuna.Study) -> list[FrozenTrial]:
     """The finished trials of a study."""
-    return study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    return [trial for trial in trials_of(study) if trial.state == TrialState.COMPLETE]
+
+
+# What a finished trial of ours says of itself.
+_NOTED: Mapping[str, type | tuple[type, ...]] = {
+    "protocol": str,
+    "slot": int,
+    "seed": int,
+    "best_epoch": (int, float),
+    "seconds": (int, float),
+    "returns": list,
+}
+
+
+def _check_figures(study: str, trial: FrozenTrial) -> None:
+    values = trial.values or []
+    numbers = [value for value in values if isinstance(value, float) and math.isfinite(value)]
+    if len(values) != len(DIRECTIONS) or numbers != values:
+        raise StudyError(
+            f"study {study!r} is damaged: trial {trial.number} is complete, but its mean, SD and slope are "
+            f"{in_short(values, 80)}"
+        )
+    for name, kind in _NOTED.items():
+        if not isinstance(trial.user_attrs.get(name), kind):
+            found = in_short(repr(trial.user_attrs.get(name)), 60)
+            raise StudyError(f"study {study!r} is damaged: {name} of its trial {trial.number} is {found}")
 
 
 def sampler(settings: StudySettings, slot: int, round_: int) -> optuna.samplers.BaseSampler:

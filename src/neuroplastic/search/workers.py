@@ -5,17 +5,19 @@ from __future__ import annotations
 import multiprocessing
 import os
 import secrets
+import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from .recovery import Recovery, drop_checkpoints
 from .slots import DONE, Slots
 from .storage import open_storage, reachable
-from .studies import TRIAL, StudyError, complete, load_study
+from .storage_file import StorageFile
+from .studies import TRIAL, StudyError, load_study
 from .worker import THREAD_VARIABLES, Job, work
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ POLL_SECONDS = 0.5
 RESTARTS_WITHOUT_PROGRESS = 50
 LAST_WARNING_SECONDS = 60.0
 """How long workers that were asked to stop have for it."""
+LOST = 255
+"""Python's exit code of a process whose fork server was killed: nobody knows, and the process may live."""
 
 OnTrial = Callable[[FrozenTrial, int], None]
 """Called with each trial that was completed, by whomever, and how many are complete."""
@@ -36,20 +40,22 @@ class Study:
     def __init__(self, job: Job, on_trial: OnTrial) -> None:
         self.job, self._on_trial = job, on_trial
         storage = open_storage(job.storage)
+        self._file = StorageFile(job.storage)
         self._study = load_study(storage, job.study)
         self.slots = Slots(storage.engine, job.study)
         self.slots.create(job.trials)
         self._recovery = Recovery(storage, self._study, self.slots, job.grace)
-        self._told = {trial.number for trial in complete(self._study)}
+        self._told = {trial.number for trial in self._finished()}
         self.done = 0
         self._restarts = 0
 
     def look(self, dead: tuple[str, ...] = ()) -> bool:
         """Recover what dead workers left, tell of new trials; whether all trials are complete."""
+        self._file.check()
         with reachable(self.job.storage):
             self._recovery.look(dead)
             done = self.slots.count(self.job.trials)[DONE]
-            finished = complete(self._study) if done > self.done else []
+            finished = self._finished() if done > self.done else []
         for trial in finished:
             self._restarts = 0
             if trial.number not in self._told:
@@ -61,6 +67,9 @@ class Study:
         for slot in range(self.job.trials):  # a worker that was killed right after its trial has dropped none
             drop_checkpoints(self.job.folder(slot))
         return True
+
+    def _finished(self) -> list[FrozenTrial]:
+        return self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
 
     def worker_error(self, reason: str) -> StudyError:
         """What to say when a worker ended with an error of its own."""
@@ -98,13 +107,14 @@ def run_workers(job: Job, workers: int, on_trial: OnTrial = lambda *_: None) -> 
             while True:
                 time.sleep(POLL_SECONDS)
                 ended = {token: child for token, child in children.items() if child.exitcode is not None}
+                _end_lost(ended.values())  # before their trials are given to others
                 over = study.look(tuple(ended))
                 for token in ended:
                     del children[token]
                 if over:
                     break
                 for child in ended.values():
-                    if child.exitcode is not None and child.exitcode > 0:
+                    if child.exitcode is not None and 0 < child.exitcode != LOST:
                         raise study.worker_error("see its message above")
                     study.may_restart()
                     _start(job, children)
@@ -119,10 +129,35 @@ def _start(job: Job, children: dict[str, BaseProcess]) -> None:
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     if "forkserver" in methods:
         context.set_forkserver_preload([work.__module__, TRIAL.partition(":")[0]])
-    token = secrets.token_hex(6)
-    child = context.Process(target=work, args=(job, token), daemon=True, name=f"worker-{token}")  # type: ignore[attr-defined]
-    child.start()
-    children[token] = child
+    for last in (False, False, True):
+        token = secrets.token_hex(6)
+        child = context.Process(target=work, args=(job, token), daemon=True, name=f"worker-{token}")  # type: ignore[attr-defined]
+        try:
+            child.start()
+        except (
+            OSError,
+            EOFError,
+        ) as error:  # the server was killed this very moment; then another is started
+            if last:
+                raise StudyError(f"no worker can be started: {error}") from error
+        else:
+            children[token] = child
+            return
+
+
+def _end_lost(children: Iterable[BaseProcess]) -> None:
+    """Ask workers whose fork server was killed to stop, as `_stop` does, and wait until they are gone."""
+    lost = [child.pid for child in children if child.exitcode == LOST and child.pid is not None]
+    deadline = time.monotonic() + LAST_WARNING_SECONDS
+    for pid in lost:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    for pid in lost:
+        with suppress(ProcessLookupError):
+            while time.monotonic() < deadline:
+                os.kill(pid, 0)
+                time.sleep(0.05)
+            os.kill(pid, signal.SIGKILL)
 
 
 def _stop(children: dict[str, BaseProcess]) -> None:
@@ -138,6 +173,7 @@ def _stop(children: dict[str, BaseProcess]) -> None:
             if child.exitcode is None:
                 child.kill()
                 child.join()
+        _end_lost(children.values())
 
 
 @contextmanager

@@ -18,16 +18,19 @@ from ..search.device_room import check_room_for_workers
 from ..search.export import export_preset, export_table, write_new
 from ..search.slots import Slots
 from ..search.space import SPACES, inherited_from
-from ..search.storage import open_storage, storage_url
+from ..search.storage import open_storage, storage_url, understood
 from ..search.studies import (
     TRIAL,
     StudyError,
     StudySettings,
+    attributes_of,
     complete,
     create_study,
     field_types,
     load_study,
     settings_of,
+    study_names,
+    trials_of,
 )
 from ..search.worker import Job
 from .devices import usable_device
@@ -193,25 +196,28 @@ class StudyState:
 def study_states(storage_address: str, name: str | None = None) -> list[StudyState]:
     """The studies of a storage, or one of them."""
     storage = open_storage(storage_address, create=False)
-    names = [name] if name else sorted(optuna.get_all_study_names(storage))
+    names = [name] if name else study_names(storage)
     return [_state(storage, each) for each in names]
 
 
 def _state(storage: optuna.storages.RDBStorage, name: str) -> StudyState:
     study = load_study(storage, name)
-    trials = study.get_trials(deepcopy=False)
+    trials = trials_of(study)
     number = {state: sum(trial.state == state for trial in trials) for state in TrialState}
     slots = Slots(storage.engine, name)
+    with understood(storage):
+        asked = sum(slots.count().values()) if slots.exist() else None
     finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
-    ours = "settings" in study.user_attrs  # another's study may have other objectives
+    attributes = attributes_of(study)
+    ours = "settings" in attributes  # another's study may have other objectives
     return StudyState(
         name,
         number[TrialState.COMPLETE],
-        sum(slots.count().values()) if slots.exist() else None,
+        asked,
         number[TrialState.RUNNING],
         number[TrialState.FAIL],
         best_of(finished) if finished and ours else None,
-        study.user_attrs.get("protocol"),
+        attributes.get("protocol"),
     )
 
 
