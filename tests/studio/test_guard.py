@@ -83,7 +83,7 @@ def test_a_watched_name_is_looked_up_in_the_list_and_never_made_a_path(library):
     (library.runs.parent / "outside").mkdir()
     (library.runs.parent / "outside" / "config.json").write_text("{}", encoding="utf-8")
     (library.runs / "link").symlink_to(library.runs.parent / "outside")
-    assert set(library.agents()) == {"DTC", "GH"}
+    assert set(library.agents()) == {"DTC", "DTC-student", "GH"}
     for name in ("../outside", "link", str(library.runs.parent / "outside"), "..%2foutside"):
         assert name not in library.agents()
 

@@ -8,16 +8,14 @@ from neuroplastic import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from neuroplastic.errors import InputError
 from neuroplastic.learn.columns import Columns
 from neuroplastic.learn.table_model import TableModel
-from neuroplastic.usecases.editing import (
+from neuroplastic.usecases.editing import edited_model, effect_of, save_edited
+from neuroplastic.usecases.edits import (
     AddRule,
     MoveSet,
     SetConclusion,
     SetPremise,
     SwitchRule,
     apply_edits,
-    edited_model,
-    effect_of,
-    save_edited,
 )
 from neuroplastic.usecases.opening import OpenedTable
 from neuroplastic.usecases.turning import drawn_rules

@@ -17,7 +17,7 @@ from ..experiment.tasks import find_task
 from ..experiment.trial import Progress as Told
 from ..experiment.trial import Stopped, Summary, Trial
 from ..usecases.devices import threads_in_use
-from ..usecases.training import TrainRequest, begin_run, configuration, resume_run
+from ..usecases.training import TrainRequest, begin_run, configuration, resume_run, started
 from .progress import Meter
 
 
@@ -59,11 +59,11 @@ def run(options: argparse.Namespace) -> int:
 def _resumed(options: argparse.Namespace) -> Trial:
     values = field_values(options.fields)
     epochs = values.pop("epochs", None)
-    given = (options.task, options.agent, options.preset, options.learner, options.runs)
+    given = (options.task, options.agent, options.preset, options.learner, options.runs, options.start)
     if values or any(given):
         raise ConfigError(
-            "--resume goes on with the run's own configuration: give no TASK, --agent, --preset, --learner, --runs "
-            "or fields but --epochs"
+            "--resume goes on with the run's own configuration: give no TASK, --agent, --preset, --learner, --runs, "
+            "--start or fields but --epochs"
         )
     if epochs is not None and not epochs.isdecimal():
         raise ConfigError(f"epochs must be a whole number, got {epochs!r}")
@@ -75,6 +75,14 @@ def _resumed(options: argparse.Namespace) -> Trial:
 
 
 def _begun(options: argparse.Namespace) -> Trial:
+    known = options.parser.option_names
+    if options.start:
+        if any((options.task, options.agent, options.preset, options.learner)):
+            raise ConfigError(
+                "--start has its run's configuration: give no TASK, --agent, --preset or --learner"
+            )
+        found, config = started(options.start, field_values(options.fields), also_known=known)
+        return _told(begin_run(config, runs=options.runs or "runs", device=options.device, start=found))
     if not options.task:
         raise ConfigError(
             "name a TASK (a DOOM scenario such as BP, or a Gymnasium id such as CartPole-v1) or --resume RUN"
@@ -86,8 +94,11 @@ def _begun(options: argparse.Namespace) -> Trial:
         options.learner,
         field_values(options.fields),
     )
-    config = configuration(request, also_known=options.parser.option_names)
-    trial = begin_run(config, runs=options.runs or "runs", device=options.device)
+    config = configuration(request, also_known=known)
+    return _told(begin_run(config, runs=options.runs or "runs", device=options.device))
+
+
+def _told(trial: Trial) -> Trial:
     print(f"run folder: {trial.folder.path}")
     return trial
 

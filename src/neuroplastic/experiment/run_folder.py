@@ -87,12 +87,15 @@ class EpochMetrics:
         return {name: values[name] for name in [*names[:place], *self.figures, *names[place:]]}
 
 
+START = "start.safetensors"
 _OWN = {entry.name for entry in fields(EpochMetrics)}
 _WHOLE = {"epoch", "steps", "training_episodes", "sets", "born"}
 
 
 class RunFolder:
     """`runs/NAME/`: config.json, {metrics,returns,births}.csv, best.safetensors, checkpoints/, TensorBoard's events.
+
+    A run that began from another's network keeps that as start.safetensors.
 
     One process at a time may write to it: see `lock`.
     """
@@ -224,8 +227,25 @@ class RunFolder:
 
     def write_best(self, network: nn.Module) -> None:
         """Replace best.safetensors by this network, which is the one that acts."""
+        self._write_network(network, "best.safetensors")
+
+    def write_start(self, network: nn.Module) -> None:
+        """Keep the network that training begins from, where it is another run's."""
+        self._write_network(network, START)
+
+    @property
+    def has_start(self) -> bool:
+        """Whether training begins from a network that was given, and not from a new one."""
+        return (self.path / START).is_file()
+
+    def load_start(self, network: nn.Module) -> None:
+        """Load the network that training begins from."""
+        with _reading(self.path / START):
+            network.load_state_dict(load_file(self.path / START))
+
+    def _write_network(self, network: nn.Module, name: str) -> None:
         state = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-        write_whole(self.path / "best.safetensors", as_bytes(state))
+        write_whole(self.path / name, as_bytes(state))
 
     def load_into(self, network: nn.Module, which: str) -> None:
         """Load the network that acts, of the 'best' or of the 'last' epoch."""

@@ -80,6 +80,8 @@ class Trial:
         task, protocol = config.task, config.protocol
         streams = RandomStreams(config.seed)
         self.network = build_agent(config)
+        if folder.has_start:
+            folder.load_start(self.network)
         settle_encoder(config, self.network)
         self._fuzzy_parts = list(neuro_fuzzy_parts(self.network).values())
         setting = Setting(

@@ -27,7 +27,7 @@ CERTAIN = 64.0
 NEWBORN = 1.0
 
 # Parameters with one slice per rule, and the dimension that counts the rules.
-_BY_RULE = {
+BY_RULE = {
     "antecedent.logits": 2,
     "kappa": 0,
     "beta": 0,
@@ -71,7 +71,7 @@ class Frozen(nn.Module):
     def _keep_rules(self, net: NeuroFuzzyNetwork, rules: list[int]) -> None:
         """Keep what belongs to these rules, and what they share: a projection, the output sets they conclude."""
         parameters = dict(net.named_parameters())
-        for name, dimension in _BY_RULE.items():
+        for name, dimension in BY_RULE.items():
             if name in parameters:
                 self._keep(name, parameters[name], dimension, rules)
         # The constraint of Appendix A takes rare sets out of a batch, but not those that frozen rules use, (D, T).

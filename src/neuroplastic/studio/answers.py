@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict
-from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..usecases.opening import Opened, OpenedTable, open_anything
+from ..usecases.opening import Opened, OpenedRun, OpenedTable, open_anything
+from .edits import edits_of
 
 KEPT = 4
 """Opened models that are kept at hand."""
-MOST_EDITS = 500
 _opened: OrderedDict[tuple[str, int], Opened] = OrderedDict()
 
 
 def _open(path: str) -> Opened:
     """What lies at a path, opened once as long as it does not change."""
     place = Path(path)
-    mark = place / "columns.json" if place.is_dir() else place
-    key = path, mark.stat().st_mtime_ns if mark.is_file() else 0
+    marks = [place / name for name in ("columns.json", "best.safetensors")] if place.is_dir() else [place]
+    key = path, max([mark.stat().st_mtime_ns for mark in marks if mark.is_file()], default=0)
     if key not in _opened:
         _opened[key] = open_anything(path)
         while len(_opened) > KEPT:
@@ -36,6 +34,13 @@ def _table(path: str) -> OpenedTable:
     opened = _open(path)
     if not isinstance(opened, OpenedTable):
         raise InputError(f"{Path(path).name} is no model of a table")
+    return opened
+
+
+def _run(path: str) -> OpenedRun:
+    opened = _open(path)
+    if not isinstance(opened, OpenedRun):
+        raise InputError(f"{Path(path).name} is no run")
     return opened
 
 
@@ -92,14 +97,28 @@ def turned(path: str, edits: list[Any], data: str | None) -> dict[str, Any]:
     """The rules of a model after edits, and what these change on a file's rows."""
     from ..usecases.turning import drawn_rules
 
-    return asdict(drawn_rules(_table(path), _edits(edits), data))
+    return asdict(drawn_rules(_table(path), edits_of(edits), data))
 
 
 def save_turned(path: str, edits: list[Any], out: str) -> dict[str, Any]:
     """Write an edited model."""
     from ..usecases.editing import save_edited
 
-    return {"model": save_edited(_table(path), _edits(edits), out).name}
+    return {"model": save_edited(_table(path), edits_of(edits), out).name}
+
+
+def turned_agent(path: str, edits: list[Any]) -> dict[str, Any]:
+    """The rules by which an agent decides, after edits."""
+    from ..usecases.agent_turning import drawn_agent_rules
+
+    return asdict(drawn_agent_rules(_run(path), edits_of(edits)))
+
+
+def save_turned_agent(path: str, edits: list[Any], out: str) -> dict[str, Any]:
+    """Write an edited agent as a run."""
+    from ..usecases.agent_editing import save_edited_agent
+
+    return {"model": save_edited_agent(_run(path), edits_of(edits), out).name}
 
 
 def followed(runs: list[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -124,40 +143,6 @@ def study_report(source: str | None) -> bytes:
     return render(paper_page() if source is None else study_page([source])).encode()
 
 
-def _edits(given: list[Any]) -> list[Any]:
-    """Edits as a page sends them: objects with their kind and its fields; an InputError for anything else."""
-    from ..usecases.editing import AddRule, MoveSet, SetConclusion, SetPremise, SwitchRule
-
-    kinds = {
-        "set": MoveSet,
-        "premise": SetPremise,
-        "conclusion": SetConclusion,
-        "switch": SwitchRule,
-        "add": AddRule,
-    }
-    if len(given) > MOST_EDITS:
-        raise InputError(
-            f"at most {MOST_EDITS} edits can be made at once; save the model, and go on from there"
-        )
-    made = []
-    for one in given:
-        kind = kinds.get(str(one.get("kind"))) if isinstance(one, dict) else None
-        if kind is None:
-            raise InputError(f"an edit must have a kind of {', '.join(kinds)}")
-        fields = {entry.name: str(entry.type) for entry in dataclass_fields(kind)}
-        values = {name: _value(name, one.get(name), fields[name]) for name in fields}
-        made.append(kind(**values))
-    return made
-
-
-def _value(name: str, value: Any, kind: str) -> Any:
-    wanted: tuple[type, ...] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}[kind]
-    right = isinstance(value, wanted) and (bool in wanted or not isinstance(value, bool))
-    if not right or (isinstance(value, float) and not math.isfinite(value)):
-        raise InputError(f"{name} of an edit must be {kind}, got {str(value)[:40]!r}")
-    return value
-
-
 QUESTIONS: dict[str, Callable[..., Any]] = {
     question.__name__: question
     for question in (
@@ -170,6 +155,8 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
         rules_as,
         turned,
         save_turned,
+        turned_agent,
+        save_turned_agent,
         followed,
         studies,
         study_report,

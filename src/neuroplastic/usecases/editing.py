@@ -1,141 +1,27 @@
-"""Rules turned by hand: edits of a rule base, the model that computes them, and what that changes on data.
-
-Edits are applied to the original one after the other: without the last of them everything is as it was before, to the
-bit. Sets, inputs, outputs and rules are named by their places in the original, rules that were added come after.
-"""
+"""A table's model with rules turned by hand: the model that computes them, and what that changes on data."""
 
 from __future__ import annotations
 
 import copy
 import secrets
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from ..errors import ConfigError, InputError
+from ..errors import ConfigError
 from ..learn.estimators import NeuroFuzzyClassifier
-from ..learn.table_model import TableModel
+from ..learn.table_model import TableModel, usable_rows
 from ..rules.building import network_of
-from ..rules.rule_base import Linear, RuleBase, Term
+from ..rules.rule_base import IGNORED, Linear, RuleBase, Term
 from ..rules.true_names import NamedSet
+from .edits import Edit, Edited, apply_edits
 from .opening import OpenedTable
-from .rule_in_words import with_rows, with_rule
 from .simplifying import check_new_folder
-
-
-@dataclass(frozen=True)
-class MoveSet:
-    """Another centre and width of a set, which all rules share."""
-
-    input: int
-    term: int
-    center: float
-    width: float
-
-
-@dataclass(frozen=True)
-class SetPremise:
-    """Another set that a rule asks an input for; -1 lets it ignore the input."""
-
-    rule: int
-    input: int
-    term: int
-
-
-@dataclass(frozen=True)
-class SetConclusion:
-    """Another number that a rule concludes."""
-
-    rule: int
-    output: int
-    value: float
-
-
-@dataclass(frozen=True)
-class SwitchRule:
-    """A rule that counts, or does not."""
-
-    rule: int
-    on: bool
-
-
-@dataclass(frozen=True)
-class AddRule:
-    """A rule in words: `IF petal length is low AND petal width is high THEN setosa`, or `... THEN price is 3.5`."""
-
-    text: str
-
-
-Edit = MoveSet | SetPremise | SetConclusion | SwitchRule | AddRule
-
-
-@dataclass(frozen=True, eq=False)
-class Edited:
-    """A rule base after edits; rules that are off are still in it."""
-
-    base: RuleBase
-    off: frozenset[int] = field(default_factory=frozenset)
-
-    def effective(self) -> RuleBase:
-        """The rules that count."""
-        if not self.off:
-            return self.base
-        kept = [rule for rule in range(len(self.base)) if rule not in self.off]
-        if not kept:
-            raise InputError("all rules are off; leave one on")
-        return with_rows(self.base, kept)
-
-
-def apply_edits(base: RuleBase, edits: Sequence[Edit]) -> Edited:
-    """The rule base after the edits; its evidence goes with the first, for it says what the rules were."""
-    if not isinstance(base.consequents, Linear):
-        raise InputError("rules that conclude sets cannot be edited here; export them as text, and edit that")
-    edited = Edited(base)
-    for edit in edits:
-        edited = _applied(edited, edit)
-    return edited
-
-
-def _applied(edited: Edited, edit: Edit) -> Edited:
-    base = replace(edited.base, evidence=None)
-    assert isinstance(base.consequents, Linear)
-    rules, inputs, outputs = len(base), len(base.inputs), len(base.outputs)
-    if isinstance(edit, SwitchRule):
-        _within("rule", edit.rule, rules)
-        off = edited.off - {edit.rule} if edit.on else edited.off | {edit.rule}
-        return Edited(base, off)
-    if isinstance(edit, MoveSet):
-        _within("input", edit.input, inputs)
-        variable = base.inputs[edit.input]
-        _within("term", edit.term, len(variable.terms))
-        terms = list(variable.terms)
-        terms[edit.term] = Term(terms[edit.term].name, float(edit.center), float(edit.width))
-        moved = replace(variable, terms=tuple(terms))
-        named = tuple(moved if place == edit.input else one for place, one in enumerate(base.inputs))
-        return Edited(replace(base, inputs=named), edited.off)
-    if isinstance(edit, SetPremise):
-        _within("rule", edit.rule, rules)
-        _within("input", edit.input, inputs)
-        _within("term", edit.term + 1, len(base.inputs[edit.input].terms) + 1)
-        premises = base.premises.copy()
-        premises[edit.rule, edit.input] = edit.term
-        return Edited(replace(base, premises=premises), edited.off)
-    if isinstance(edit, SetConclusion):
-        _within("rule", edit.rule, rules)
-        _within("output", edit.output, outputs)
-        bias = base.consequents.bias.copy()
-        bias[edit.rule, edit.output] = edit.value
-        return Edited(replace(base, consequents=replace(base.consequents, bias=bias)), edited.off)
-    return Edited(with_rule(base, edit.text), edited.off)
-
-
-def _within(name: str, value: int, count: int) -> None:
-    if not 0 <= value < count:
-        raise InputError(f"{name} must be one of the {count} there are, counted from 0, got {value}")
 
 
 @dataclass(frozen=True)
@@ -161,10 +47,11 @@ def edited_model(opened: OpenedTable, edits: Sequence[Edit]) -> TableModel:
     """The model with its rules edited; without edits the model itself."""
     if not edits:
         return opened.model
-    old = opened.model.estimator
-    rules = apply_edits(old.rules_, edits).effective()
-    made = copy.deepcopy(old)
+    edited = edited_rules(opened, edits)
+    rules = edited.effective()
+    made = copy.deepcopy(opened.model.estimator)
     made.network_ = network_of(_seen(rules, opened), dtype=torch.float64).eval()
+    made.network_.freeze(rules=edited.kept_frozen, sets=_kept_sets(rules, edited, opened))
     made.kept_names_ = {
         variable.name: [NamedSet(term.name, term.center, term.width) for term in variable.terms]
         for variable in rules.inputs
@@ -172,6 +59,20 @@ def edited_model(opened: OpenedTable, edits: Sequence[Edit]) -> TableModel:
     }
     made.cases_ = made.shares_ = None  # the rules lead elsewhere
     return TableModel(opened.model.columns, made)
+
+
+def edited_rules(opened: OpenedTable, edits: Sequence[Edit]) -> Edited:
+    """The model's rules after edits; those that were frozen before still are."""
+    estimator = opened.model.estimator
+    return apply_edits(estimator.rules_, edits, frozen=estimator.network_.frozen[0])
+
+
+def _kept_sets(rules: RuleBase, edited: Edited, opened: OpenedTable) -> list[tuple[int, int]]:
+    """Sets, as (input, term), that learning leaves alone: what frozen rules ask for, and categories."""
+    frozen = rules.premises[edited.kept_frozen]
+    asked = {(int(d), int(frozen[r, d])) for r, d in np.argwhere(frozen != IGNORED)}
+    codes = np.flatnonzero(opened.model.estimator.encoder_.are("code"))
+    return sorted(asked | {(int(d), t) for d in codes for t in range(len(rules.inputs[d].terms))})
 
 
 def _seen(rules: RuleBase, opened: OpenedTable) -> RuleBase:
@@ -200,25 +101,17 @@ def _seen(rules: RuleBase, opened: OpenedTable) -> RuleBase:
 
 def effect_of(opened: OpenedTable, edits: Sequence[Edit], data: str | Path) -> Effect:
     """Predictions of a file's rows before and after the edits, and how many of them are right."""
-    from sklearn.metrics import accuracy_score, r2_score
-
-    from ..learn.table_model import usable_rows
-
     model = opened.model
     rows = usable_rows(model.read(data), model.columns).iloc[:ENOUGH]
     true = model.columns.targets(rows).to_numpy()
     before = model.estimator.predict(model.columns.rows(rows))
     after = edited_model(opened, edits).estimator.predict(model.columns.rows(rows))
-    classes = isinstance(model.estimator, NeuroFuzzyClassifier)
-    score = accuracy_score if classes else r2_score
+    name, score = judging(model)
     other = np.flatnonzero(before != after)
     examples = tuple(
         (int(rows.index[k]) + 1, _told(true[k]), _told(before[k]), _told(after[k])) for k in other[:EXAMPLES]
     )
-    name = "accuracy" if classes else "R²"
-    return Effect(
-        name, len(rows), float(score(true, before)), float(score(true, after)), len(other), examples
-    )
+    return Effect(name, len(rows), score(true, before), score(true, after), len(other), examples)
 
 
 def _told(value: object) -> str:
@@ -229,11 +122,25 @@ def save_edited(opened: OpenedTable, edits: Sequence[Edit], out: str | Path) -> 
     """Write the edited model into a new folder, which appears whole or not at all."""
     if not edits:
         raise ConfigError("nothing was edited; there is no new model to save")
+    return save_model(edited_model(opened, edits), out)
+
+
+def judging(model: TableModel) -> tuple[str, Callable[[Any, Any], float]]:
+    """What predictions are judged by: its name, and a function of the true answers and the predictions."""
+    from sklearn.metrics import accuracy_score, r2_score
+
+    classes = isinstance(model.estimator, NeuroFuzzyClassifier)
+    name, score = ("accuracy", accuracy_score) if classes else ("R²", r2_score)
+    return name, lambda true, said: float(score(true, said))
+
+
+def save_model(model: TableModel, out: str | Path) -> Path:
+    """Write a model into a new folder, which appears whole or not at all."""
     path = check_new_folder(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.parent / f".{path.name}-new-{secrets.token_hex(4)}"
     try:
-        edited_model(opened, edits).save(part)
+        model.save(part)
         part.rename(path)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)

@@ -16,7 +16,9 @@ from ..experiment.run_folder import RunFolder
 from ..experiment.saved_preset import load_preset
 from ..experiment.tasks import find_task, preset_of
 from ..experiment.trial import Trial
+from ..learn.imitation.config import ImitationConfig
 from .devices import usable_device
+from .opening import OpenedRun, open_run
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,16 @@ def configuration(request: TrainRequest, *, also_known: Sequence[str] = ()) -> R
     return changed_by_text(base, request.fields, also_known=also_known)
 
 
+def started(
+    run: str, texts: Mapping[str, str], *, also_known: Sequence[str] = ()
+) -> tuple[OpenedRun, RunConfig]:
+    """A run whose agent another one is to begin from, and that one's configuration: its own, with fields changed."""
+    found = open_run(run)
+    if isinstance(found.config.learner, ImitationConfig):
+        raise ConfigError(f"{run}: a student learns from its teacher, by `neuroplastic imitate`, and not by play")
+    return found, changed_by_text(found.config, texts, also_known=also_known)
+
+
 def changed_by_text(
     base: RunConfig, texts: Mapping[str, str], *, also_known: Sequence[str] = ()
 ) -> RunConfig:
@@ -72,14 +84,21 @@ def parsed_fields(
     return {name: parse(name, types.get(name, str), text) for name, text in texts.items()}
 
 
-def begin_run(config: RunConfig, *, runs: str = "runs", device: str = "cpu") -> Trial:
-    """A new run in a folder of its own; a run that cannot begin leaves none behind."""
+def begin_run(
+    config: RunConfig, *, runs: str = "runs", device: str = "cpu", start: OpenedRun | None = None
+) -> Trial:
+    """A new run in a folder of its own; a run that cannot begin leaves none behind.
+
+    With `start` it begins from that run's network, which the configuration must build; frozen rules stay frozen.
+    """
     where = usable_device(device)
     folder = RunFolder.create(runs, config)
     with ExitStack() as undone:
         undone.callback(
             shutil.rmtree, folder.path
         )  # a run that never began must not take the name of the next
+        if start is not None:
+            folder.write_start(start.agent)
         trial = undone.enter_context(Trial(config, folder, device=where))
         trial.trainer.begin()  # here it is found out if the game is not installed
         undone.pop_all()
