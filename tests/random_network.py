@@ -123,7 +123,7 @@ class Setup:
 
 def array(tensor):
     """A tensor as a NumPy array, floating ones in float64."""
-    tensor = tensor.detach()
+    tensor = tensor.detach().cpu()
     return tensor.double().numpy() if tensor.is_floating_point() else tensor.numpy()
 
 

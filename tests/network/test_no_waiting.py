@@ -245,6 +245,9 @@ def test_single_precision_on_cuda_is_double_precision_on_the_cpu_but_for_roundin
             y.square().mean().backward()
         torch.testing.assert_close(outputs[1].cpu().double(), outputs[0], rtol=1e-3, atol=1e-4)
         for ours, theirs in zip(there.parameters(), net.parameters(), strict=True):
+            if theirs.grad is None:  # the height method asks for no output widths
+                assert ours.grad is None
+                continue
             scale = float(theirs.grad.abs().max())
             torch.testing.assert_close(
                 ours.grad.cpu().double(), theirs.grad, rtol=1e-3, atol=1e-3 * scale + 1e-6

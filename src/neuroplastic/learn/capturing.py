@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -88,7 +89,7 @@ class RecordedStep:
         return self._given.clone()
 
     def _run(self) -> Tensor:
-        with recording():
+        with recording(), _repeatable_convolutions():
             return self._step()
 
     def _run_aside(self) -> Tensor:
@@ -132,6 +133,21 @@ class RecordedStep:
                 stacklevel=4,
             )
             self._said = True
+
+
+@contextmanager
+def _repeatable_convolutions() -> Iterator[None]:
+    """Have cuDNN choose kernels that add up in a fixed order.
+
+    Others add the parts of a weight's gradient in whatever order they come: two runs of one state, captured or not,
+    then differ by a rounding, which Adam's first steps and fifty updates turn into a third of the loss.
+    """
+    before = torch.backends.cudnn.deterministic
+    torch.backends.cudnn.deterministic = True
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.deterministic = before
 
 
 class RecordedPass:

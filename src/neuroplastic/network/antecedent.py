@@ -406,3 +406,10 @@ class Antecedent(nn.Module):
         self.passes, self.wish, self.started = saved.passes, saved.wish, saved.started
         self.growth.restore(saved.batches, saved.births, at_capacity=saved.at_capacity)
         self.prunings.restore(saved.prunings)
+
+    def take_records(self, other: Antecedent) -> None:
+        """Remember what another of this form does, whose tensors were copied: what the host knows so far."""
+        self.wish, self.started = other.wish, other.started
+        self.growth.take_records(other.growth)
+        self.prunings.take_records(other.prunings)
+        self.settled.doubt()

@@ -148,6 +148,10 @@ class Growth(nn.Module):
         self.batches = batches
         self._births, self._at_capacity = list(births), at_capacity
 
+    def take_records(self, other: Growth) -> None:
+        """Remember what another's host knows; what its device does, lies in the tables."""
+        self._births, self._at_capacity = list(other._births), other._at_capacity
+
     def _real(self, name: str) -> Tensor:
         """A counter or table that has memory: a network that was built without any gets it when it is loaded."""
         tensor: Tensor = getattr(self, name)

@@ -84,6 +84,10 @@ class Prunings:
         rows = zip(saved.steps, saved.rules, saved.attributes, saved.dropped, strict=True)
         self.latest = [Pruning(step, rule, attribute, _KINDS[kind]) for step, rule, attribute, kind in rows]
 
+    def take_records(self, other: Prunings) -> None:
+        """Remember what another does."""
+        self.total, self.latest = other.total, list(other.latest)
+
     def note(self, step: int, before: Tensor, now: Tensor) -> None:
         """Record where the table (U, D) of premises that are "any" differs from what it was."""
         places = (before != now).nonzero()

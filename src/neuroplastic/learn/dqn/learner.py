@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...errors import InputError, at_least
+from ...network.following import can_follow, follow
 from ...network.parameter_groups import parameter_groups
 from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
 from ..experience import Observations, Step
@@ -298,13 +299,16 @@ class QLearning:
     @torch.no_grad()
     def move_target(self) -> None:
         """Move the target's parameters `target_rate` of the way to the network's, and copy all else."""
+        self._target_values.forget()
+        if can_follow(self.network):
+            follow(self.target, self.network, self.config.target_rate)
+            return
         state = self.network.state_dict()
         if self.config.target_rate < 1:
             for mine, theirs in zip(self.target.parameters(), self.network.parameters(), strict=True):
                 mine.lerp_(theirs, self.config.target_rate)
             state.update(self.target.named_parameters(remove_duplicate=False))
         self.target.load_state_dict(state)
-        self._target_values.forget()
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides how learning goes on: nested dictionaries of tensors and what JSON can hold."""
