@@ -14,6 +14,10 @@ else:
     import fcntl
 
 
+# No link is followed: the file is emptied, and a stranger's run could have a link in its place.
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
 class HeldError(Exception):
     """Somebody else holds the lock; the text says who, as far as that is known."""
 
@@ -33,7 +37,7 @@ class FileLock:
         """Take the lock, or raise a HeldError at once."""
         if self._descriptor is not None:
             raise HeldError(_holder(self.path))
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        descriptor = os.open(self.path, _FLAGS, 0o644)
         try:
             if sys.platform == "win32":
                 os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # beyond the text, which others may read

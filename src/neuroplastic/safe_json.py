@@ -36,6 +36,7 @@ def parse(
     finite: bool = True,
     most_bytes: int = MOST_BYTES,
     most_depth: int = MOST_DEPTH,
+    most_digits: int = MOST_DIGITS,
 ) -> Any:
     """What a JSON text says; raises a JsonError, and nothing else, whatever the text is.
 
@@ -49,7 +50,7 @@ def parse(
     try:
         found = json.loads(
             raw.decode("utf-8"),
-            parse_int=_whole,
+            parse_int=lambda digits: _whole(digits, most_digits),
             parse_float=_finite if finite else float,
             parse_constant=_no_number if finite else None,
         )
@@ -60,7 +61,13 @@ def parse(
     return found
 
 
-def read(path: str | os.PathLike[str], *, finite: bool = True, most_bytes: int = MOST_BYTES) -> Any:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    finite: bool = True,
+    most_bytes: int = MOST_BYTES,
+    most_digits: int = MOST_DIGITS,
+) -> Any:
     """What a JSON file says; a JsonError names neither folder nor file, for the caller knows what it means.
 
     A pipe or a device, which may have no end, is refused; of a file no more is read than allowed.
@@ -68,7 +75,8 @@ def read(path: str | os.PathLike[str], *, finite: bool = True, most_bytes: int =
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise JsonError("it is no regular file")
     with open(path, "rb") as file:
-        return parse(file.read(most_bytes + 1), finite=finite, most_bytes=most_bytes)
+        raw = file.read(most_bytes + 1)
+    return parse(raw, finite=finite, most_bytes=most_bytes, most_digits=most_digits)
 
 
 def checksum(content: Mapping[str, Any]) -> str:
@@ -87,9 +95,9 @@ def _depth(text: bytes) -> int:
     return int(np.cumsum(_STEPS[marks] * outside, dtype=np.int32).max(initial=0))
 
 
-def _whole(digits: str) -> int:
-    if len(digits.lstrip("-")) > MOST_DIGITS:
-        raise JsonError(f"a number has {len(digits.lstrip('-'))} digits, more than {MOST_DIGITS}")
+def _whole(digits: str, most: int) -> int:
+    if len(digits.lstrip("-")) > most:
+        raise JsonError(f"a number has {len(digits.lstrip('-'))} digits, more than {most}")
     return int(digits)
 
 

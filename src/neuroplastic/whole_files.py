@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from pathlib import Path
+
+from .errors import NeuroplasticError
+
+
+class IrregularFileError(NeuroplasticError, OSError):
+    """A pipe, a device or a folder lies where a file should."""
+
+
+def need_regular(path: str | os.PathLike[str]) -> None:
+    """Raise an IrregularFileError for what may have no end: a pipe, a device, a link to one."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise IrregularFileError(f"{path} is no regular file")
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:

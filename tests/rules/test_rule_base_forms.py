@@ -104,7 +104,7 @@ def damage(change):
     [
         ("", "not JSON"),
         ("[", "not JSON"),
-        ("[" * 200_000, "nested too deeply|not JSON"),
+        ("[" * 200_000, "nested deeper than 64"),
         ("[]", "an object with 'kind'"),
         ("null", "an object with 'kind'"),
         ('{"kind": "other"}', "an object with 'kind'"),
@@ -128,7 +128,7 @@ def damage(change):
         (damage(lambda c: c["firing"].update(gain="1")), "firing.gain must be a number"),
         (damage(lambda c: c["firing"].update(power=[1])), "firing.power must be a number"),
         (damage(lambda c: c.update(gain=None)), "gain must be given"),
-        (LINEAR.json().replace("3.0", "NaN", 1), "NaN is not a number of JSON"),
+        (LINEAR.json().replace("3.0", "NaN", 1), "must be finite, got NaN"),
         (b"{}", "must be a str, got bytes"),
     ],
 )  # fmt: skip

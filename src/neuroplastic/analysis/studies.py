@@ -20,6 +20,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import safe_json
+from ..errors import in_short
 from .errors import StudyError
 from .gower import Value, value_of
 from .study_table import Epoch, StudyTable, TrialRow, study_table
@@ -66,30 +68,29 @@ def load_studies(source: str | Path) -> tuple[StudyTable, ...]:
         if path.suffix.lower() == ".csv":
             return _from_csv(path)
         return _from_json(path)
-    except (KeyError, TypeError, UnicodeDecodeError, ValueError) as error:
+    except (KeyError, TypeError, UnicodeDecodeError, ValueError, csv.Error) as error:
         if isinstance(error, StudyError):
             raise
-        raise StudyError(f"{path} is not a study's CSV or JSON: {error}") from error
+        raise StudyError(f"{path} is not a study's CSV or JSON: {in_short(error)}") from error
 
 
 def _from_storage(url: str) -> tuple[StudyTable, ...]:
     import optuna
-    from sqlalchemy.exc import SQLAlchemyError
 
-    from ..search.storage import StorageError, open_storage, shown
+    from ..search.storage import StorageError, open_storage, shown, understood
 
     try:
         storage = open_storage(url, create=False)
         try:
-            names = optuna.get_all_study_names(storage)
-            tables = tuple(_of_optuna(optuna.load_study(study_name=name, storage=storage)) for name in names)
+            with understood(storage):
+                names = optuna.get_all_study_names(storage)
+                tables = tuple(
+                    _of_optuna(optuna.load_study(study_name=name, storage=storage)) for name in names
+                )
         finally:
             storage.engine.dispose()
     except StorageError as error:
         raise StudyError(str(error)) from error
-    except SQLAlchemyError as error:
-        reason = str(error).strip().splitlines()[0]
-        raise StudyError(f"the storage {shown(url)} cannot be read: {reason}") from error
     if not tables:
         raise StudyError(f"the storage {shown(url)} holds no study")
     return tables
@@ -162,14 +163,16 @@ def _text(value: object) -> str:
 def _from_json(path: Path) -> tuple[StudyTable, ...]:
     from optuna.distributions import json_to_distribution
 
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = safe_json.read(path, finite=False)
     studies = content if isinstance(content, list) else [content]
     tables = []
     for study in studies:
         if not isinstance(study, dict) or "trials" not in study:
             raise StudyError(f"{path} is no study: it has no 'trials'")
         spaces = {
-            name: json_to_distribution(text if isinstance(text, str) else json.dumps(text))
+            name: json_to_distribution(
+                json.dumps(safe_json.parse(text, finite=False) if isinstance(text, str) else text)
+            )
             for name, text in (study.get("distributions") or {}).items()
         }
         rows = tuple(
@@ -237,7 +240,14 @@ def _of_records(name: str, records: list[dict[str, str]], columns: Iterable[str]
             record.get("state") or "COMPLETE",
             {c: _value(record[c]) for c in parameters if record[c] != ""},
             [record[c] or None for c in ("mean", "sd", "slope")],
-            {**record, **{c: json.loads(record[c]) for c in ("epochs", "returns") if record.get(c)}},
+            {
+                **record,
+                **{
+                    c: safe_json.parse(record[c], finite=False)
+                    for c in ("epochs", "returns")
+                    if record.get(c)
+                },
+            },
         )
         for record in records
     )

@@ -24,7 +24,7 @@ from ..decoding import decoded
 from ..errors import ConfigError, NeuroplasticError
 from ..learn.checkpoint import CheckpointStore
 from ..locks import FileLock, HeldError
-from ..whole_files import write_whole
+from ..whole_files import need_regular, write_whole
 from .agent import neuro_fuzzy_parts
 from .configuration import RunConfig, TrialProtocol, as_json, from_json
 from .earlier import upgraded
@@ -195,6 +195,7 @@ class RunFolder:
                 return None
             return int(text) if name in _WHOLE else float(text)
 
+        need_regular(path)
         with _reading(path), path.open(newline="") as file:
             rows = list(csv.DictReader(file))
             given = [{n: t for n, t in row.items() if t != "" or n in _OWN} for row in rows]
@@ -215,6 +216,7 @@ class RunFolder:
         path = self.path / "returns.csv"
         if not path.exists():
             return []
+        need_regular(path)
         with _reading(path), path.open(newline="") as file:
             return [(int(e), int(k), float(r)) for e, k, r in list(csv.reader(file))[1:]]
 
@@ -253,6 +255,7 @@ class RunFolder:
             path = self.path / "best.safetensors"
             if not path.exists():
                 raise RunError(f"{self.path} has no evaluated epoch yet; go on with: {self.how_to_resume()}")
+            need_regular(path)
             with _reading(path):
                 network.load_state_dict(load_file(path))
             return

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ConfigError, InputError, MissingPackageError
+from ..errors import ConfigError, InputError, MissingPackageError, in_short
 from ..experiment.protocols import Task
 from ..learn.offline.recording import Episode, Recording
 
@@ -66,13 +66,16 @@ def read_recording(path: str | os.PathLike[str], *, part: str | None = None) -> 
             data = minari.MinariDataset(here)
         else:
             data = minari.load_dataset(str(path))
-    except (FileNotFoundError, ValueError, OSError, KeyError) as error:
-        raise InputError(f"{path} is no Minari data set that can be read: {error}") from error
+    except Exception as error:  # whatever kind: Minari takes what it reads for its own
+        raise InputError(f"{path} is no Minari data set that can be read: {in_short(error)}") from error
     if not isinstance(data.action_space, spaces.Discrete):
-        raise InputError(f"{path} must have discrete actions, got {data.action_space}")
+        raise InputError(f"{path} must have discrete actions, got {in_short(data.action_space)}")
     first = int(data.action_space.start)
-    episodes = tuple(_episode(each, first, part) for each in data.iterate_episodes())
-    return Recording(episodes, int(data.action_space.n))
+    try:
+        episodes = tuple(_episode(each, first, part) for each in data.iterate_episodes())
+        return Recording(episodes, int(data.action_space.n))
+    except Exception as error:  # as above; our own say what is wrong, too
+        raise InputError(f"{path} is no Minari data set that can be read: {in_short(error)}") from error
 
 
 def need_minari() -> tuple[Any, Any]:

@@ -24,7 +24,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from ..errors import NeuroplasticError, at_least
+from .. import safe_json
+from ..errors import NeuroplasticError, at_least, in_short
+from ..whole_files import need_regular
 
 _FORMAT = 1
 _FINISHED = "checkpoint-"
@@ -32,6 +34,9 @@ _UNFINISHED = ".unfinished-"
 _LEFT_SECONDS = 600.0
 _TENSORS = "tensors.safetensors"
 _STATE = "state.json"
+# A million episodes take 60 MB; the state of a random generator is a number of 128 bits.
+_LONGEST_STATE = 2**26
+_MOST_DIGITS = 40
 _TYPES = {
     torch.float64: "F64",
     torch.float32: "F32",
@@ -126,7 +131,7 @@ class CheckpointStore:
             try:
                 state = _read(self.path(step))
             except (OSError, ValueError, KeyError, safetensors.SafetensorError) as error:
-                damaged.append(f"checkpoint {self.path(step)} is damaged ({error})")
+                damaged.append(f"checkpoint {self.path(step)} is damaged ({in_short(error)})")
                 continue
             for complaint in damaged:
                 warnings.warn(
@@ -169,12 +174,15 @@ def _write(directory: Path, step: int, state: Mapping[str, Any]) -> None:
 
 
 def _read(directory: Path) -> dict[str, Any]:
-    content = json.loads((directory / _STATE).read_text(encoding="utf-8"))
+    content = safe_json.read(
+        directory / _STATE, finite=False, most_bytes=_LONGEST_STATE, most_digits=_MOST_DIGITS
+    )
     if not isinstance(content, dict) or content.pop("sha256", None) != _digest(content):
         raise ValueError(f"{_STATE} does not match its checksum")
     if content["format"] != _FORMAT:
         raise ValueError(f"format {content['format']} is not {_FORMAT}, the one this version reads")
     hasher = hashlib.sha256()
+    need_regular(directory / _TENSORS)
     with open(directory / _TENSORS, "rb") as file:
         while block := file.read(1 << 20):
             hasher.update(block)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
+from .. import safe_json
 from ..errors import NeuroplasticError
 from ..fuzzy.firing import Firing
 from .evidence import Evidence
@@ -87,11 +88,9 @@ def rule_base_of(text: str) -> RuleBase:
     if not isinstance(text, str):
         raise RuleJSONError(f"a rule base in JSON must be a str, got {type(text).__name__}")
     try:
-        content = json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError as error:
-        raise RuleJSONError("this JSON is nested too deeply to be a rule base") from error
-    except ValueError as error:
-        raise RuleJSONError(f"this is not JSON: {error}") from error
+        content = safe_json.parse(text, most_digits=1000)
+    except safe_json.JsonError as error:
+        raise RuleJSONError(f"this is not JSON of a rule base: {error}") from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise RuleJSONError(f"a rule base in JSON is an object with 'kind': {KIND!r}")
     if content.get("version") != VERSION:
@@ -109,10 +108,6 @@ def rule_base_of(text: str) -> RuleBase:
         classes="classes" in content and bool(_part(content, "classes", bool)),
         evidence=_evidence(content),
     )
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _part(content: dict[str, Any], name: str, kind: type) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from .. import safe_json
 from ..errors import ConfigError, NeuroplasticError
 
 SMALL = 256 * 1024
@@ -66,8 +66,8 @@ async def body_of(request: Request, most: int = SMALL, seconds: float = SECONDS)
 async def json_of(request: Request) -> dict[str, Any]:
     """The body as a JSON object."""
     try:
-        found = json.loads(await body_of(request))
-    except (ValueError, RecursionError) as error:
+        found = safe_json.parse(await body_of(request))
+    except safe_json.JsonError as error:
         raise ConfigError("a question must be JSON") from error
     if not isinstance(found, dict):
         raise ConfigError("a question must be a JSON object")

@@ -11,6 +11,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from .. import safe_json
 from .library import Library
 from .playing import ANSWER, FRAME, READY, Shown, play
 from .worker import CRASHED, FAILED, Worker
@@ -140,7 +141,7 @@ async def _serve(socket: WebSocket, slot: Slot, worker: Worker) -> None:
 def command_of(text: str) -> tuple[str | None, Any]:
     """A page's command with its content, checked; None for anything else."""
     try:
-        given = json.loads(text)
+        given = safe_json.parse(text)
         kind, value = given["do"], given.get("value")
         if kind in ("ready", "pause", "go", "step"):
             return kind, None
@@ -154,7 +155,7 @@ def command_of(text: str) -> tuple[str | None, Any]:
         if kind == "why-not":
             back, action = value
             return kind, (whole(back), whole(action))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         pass
     return None, None
 

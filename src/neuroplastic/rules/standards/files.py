@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ... import catalog
-from ...whole_files import write_whole
+from ...whole_files import need_regular, write_whole
 from ..rule_base import RuleBase
 from .errors import StandardError
 from .source import Source
@@ -37,6 +37,7 @@ def import_rules(path: str | os.PathLike[str]) -> RuleBase:
     source = Path(path)
     readable = tuple(ending for ending in catalog.names("standard") if standard(ending).reads)
     extension = _ending_of(source, readable)
+    need_regular(source)
     with source.open("rb") as file:
         return rules_of_bytes(file.read(MOST_CHARACTERS + 1), extension)
 
