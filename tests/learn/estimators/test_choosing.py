@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("sklearn")
 
 import neuroplastic as npl
-from neuroplastic.learn.estimators import base
+from neuroplastic.learn.estimators import base, planning
 from neuroplastic.learn.estimators.choosing import folds, mean_curve
 from neuroplastic.learn.estimators.making import rules_of
 from neuroplastic.learn.estimators.rows import Rows
@@ -64,8 +64,8 @@ def test_all_rows_are_trained_on_until_there_are_very_many(monkeypatch):
 
 
 def test_of_very_many_rows_a_part_is_spared_to_say_when_to_stop(monkeypatch):
-    monkeypatch.setattr(base, "MANY_ROWS", 1000)
-    monkeypatch.setattr(base, "MOST_HELD_OUT", 50)
+    monkeypatch.setattr(planning, "MANY_ROWS", 1000)
+    monkeypatch.setattr(planning, "MOST_HELD_OUT", 50)
     monkeypatch.setattr(base, "choose", lambda *given, **more: pytest.fail("no need to choose"))
     parts = []
     monkeypatch.setattr(
@@ -87,11 +87,11 @@ def test_rows_are_held_out_where_that_is_asked_for():
     [(50, 300), (400, 400), (1500, 600), (2500, 1000), (9000, 1500), (10**5, 15 * 391), (10**6, 24_000)],
 )
 def test_more_rows_are_trained_on_longer_within_limits(count, updates):
-    assert npl.NeuroFuzzyClassifier()._plan(count).updates == updates
+    assert planning.plan_of(npl.NeuroFuzzyClassifier(), count).updates == updates
 
 
 def test_long_trainings_are_looked_at_as_often_as_short_ones():
-    short, long = (npl.NeuroFuzzyClassifier()._plan(count) for count in (9000, 10**6))
+    short, long = (planning.plan_of(npl.NeuroFuzzyClassifier(), count) for count in (9000, 10**6))
     assert (short.check_every, long.check_every) == (20, 320)
 
 

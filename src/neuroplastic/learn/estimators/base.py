@@ -1,85 +1,41 @@
-"""What the neuro-fuzzy classifier and regressor share: parameters, fitting, reading."""
+"""What the neuro-fuzzy classifier and regressor share: parameters and fitting."""
 
 from __future__ import annotations
 
-import copy
 import math
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 from torch import Tensor
 
-from ...errors import CapacityWarning, InputError
-from ...network.growth import Birth
-from ...network.nfn import NeuroFuzzyNetwork
-from ...rules.evidence import Evidence
-from ...rules.naming import Naming
-from ...rules.reading import read_rules
-from ...rules.rule_base import RuleBase
-from ...rules.true_names import NamedSet, knots_of
+from ...errors import CapacityWarning
+from ...rules.true_names import knots_of
 from .adam import Adam
 from .checking import check_parameters
-from .choosing import choose, in_proportion, numbered, parts_and_times
+from .choosing import choose, numbered, parts_and_times
 from .deciding import decide
 from .encoding import Column, Encoder, column_names
-from .errors import need_fit
+from .fitted import FittedRules
 from .looks import OnLook, telling
 from .making import first_network
-from .naming import limits_of, named_sets, naming_of
+from .planning import hold_out, is_to_choose, plan_of
 from .readable import ordered_by_target
 from .readable.draft import Draft
 from .readable.learning import begin_readable, learn_readable, read_on
-from .reading import read, read_with_targets
+from .reading import read_with_targets
 from .rows import Numbers, Rows, location_and_scale
-from .training import History, Plan, Tensors, step, threads_worth_it, train
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from ...rules.diagnosis import Diagnosis
-    from ...rules.explanations.explanation import Explanation
-    from ...rules.simplification.report import SimplificationReport
-
-# Fewer rows than this say nothing about how long to train.
-LEAST_ROWS_TO_CHOOSE = 60
-# Updates: as many as rows, from the fewest to many; of more rows so many passes, up to the most.
-FEWEST, MANY, PASSES, MOST = 300, 600, 100, 1500
-# Of very many rows the most would not even be so many passes: then it is these, up to the most of all.
-LEAST_PASSES, MOST_OF_ALL = 15, 24_000
-# So many looks at a training that is that long, none sooner than twenty updates after another.
-LOOKS = 75
-# Of so many rows a part can be spared that says when to stop, at most so large; of fewer, cross-validation says it.
-MANY_ROWS, MOST_HELD_OUT = 50_000, 20_000
+from .training import History, Tensors, step, threads_worth_it, train
 
 
-class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+class NeuroFuzzyEstimator(FittedRules):
     """Common part; see the classifier and the regressor."""
 
-    network_: NeuroFuzzyNetwork
-    encoder_: Encoder
-    n_features_in_: int
-    n_iter_: int
-    limits_: Numbers | None = None
-    """(2, D): least and greatest value of each input of the rules in training; None in files of version 0.1"""
-    quantiles_: Numbers | None = None
-    """(21, D): values of each input of the rules at the shares 0, .05, ..., 1 of the rows that a fit began with"""
-    kept_names_: dict[str, list[NamedSet]] | None = None
-    """sets that had names before `simplify`, by input: they keep them"""
-    clip_: Numbers | None = None
-    """(2, D): of a readable model, values beyond these count as these; None of others"""
-    cases_: Numbers | None = None
-    """(U,): of a readable model, rows of training that each rule leads"""
-    shares_: Numbers | None = None
-    """(U, O): of a readable model, shares of the classes, or means of the targets, among those rows"""
     _adam: Adam | None = None
 
     def __init__(
@@ -133,9 +89,6 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     # What a kind of estimator adds.
 
-    _labels: bool
-    """Whether targets are class numbers."""
-
     @abstractmethod
     def _check_targets(self, y: Any, *, first: bool) -> Numbers:
         """Targets (N, O), or class numbers (N, 1); learns classes or the shape of y if this is the first call."""
@@ -144,16 +97,8 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _outputs(self) -> int:
         """Outputs of the network."""
 
-    @abstractmethod
-    def _output_names(self) -> list[str]:
-        """Names of the outputs in rules and explanations."""
-
     def _read_names(self, y: Any) -> None:
         """Take over names that the targets bring along."""
-
-    def _output_scaler(self) -> tuple[Numbers, Numbers] | None:
-        """Offset and scale of the targets; None where they are not scaled."""
-        return None
 
     def _learn_scale(self, y: Numbers, weight: Numbers) -> None:
         """Learn offset and scale of the targets, where they are scaled."""
@@ -184,11 +129,11 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             with telling(on_look, verbose=bool(self.verbose)) as tell:
                 self.history_ = learn_readable(self, rows, draft, rng, tell)
             return self
-        train_rows, held_out = self._split(self._seen(rows), rng)
-        plan, loss, labels = self._plan_now(len(train_rows)), self._loss, self._labels
+        train_rows, held_out = hold_out(self, self._seen(rows), rng)
+        plan, loss, labels = plan_of(self, len(train_rows), self._silent()), self._loss, self._labels
         with telling(on_look, verbose=bool(self.verbose)) as tell:
             last = 1
-            if self._chooses(rows) and not again:
+            if is_to_choose(self, rows) and not again:
                 last += parts_and_times(len(train_rows))[1]
                 start = self.network_
                 plan = choose(
@@ -236,7 +181,7 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         net = self.network_
         adam = self._adam = self._adam or Adam(net)
         data = Tensors(net, self._seen(rows), labels=self._labels)
-        plan, net = self._plan_now(len(rows)), net.train()
+        plan, net = plan_of(self, len(rows), self._silent()), net.train()
         batches = data.batches(plan.batch_size, rng)
         with threads_worth_it(net, plan.batch_size), warnings.catch_warnings():
             warnings.simplefilter("ignore", CapacityWarning)
@@ -311,48 +256,9 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         y = rows.y if scaler is None else (rows.y - scaler[0]) / scaler[1]
         return Rows((self._clipped(rows.x) - self.offset_) / self.scale_, y, rows.weight)
 
-    def _clipped(self, x: Numbers) -> Numbers:
-        """Raw inputs as they count: beyond the usual range of a readable model's columns, as at its end."""
-        return x if self.clip_ is None else np.clip(x, *self.clip_)
-
     def _target_columns(self, targets: Numbers) -> Numbers:
         """Targets (N, O), classes one-hot."""
         return np.eye(self._outputs())[targets[:, 0].astype(np.int64)] if self._labels else targets
-
-    def _split(self, rows: Rows, rng: np.random.RandomState) -> tuple[Rows, Rows | None]:
-        """Rows to train on, and rows to hold out where that is asked for; classes are held out in proportion."""
-        asked = len(rows) >= MANY_ROWS if self.early_stopping == "auto" else self.early_stopping
-        if not asked or len(rows) < 2:
-            return rows, None
-        order = in_proportion(rows, labels=self._labels, rng=rng)
-        every = max(2, round(1 / self.validation_fraction), len(rows) // MOST_HELD_OUT)
-        held_out = np.arange(len(rows)) % every == every - 1
-        return rows.part(order[~held_out]), rows.part(order[held_out])
-
-    def _chooses(self, rows: Rows) -> bool:
-        """Whether cross-validation is to say how long to train."""
-        return self.early_stopping == "auto" and LEAST_ROWS_TO_CHOOSE <= len(rows) < MANY_ROWS
-
-    def _plan(self, rows: int) -> Plan:
-        batch = min(int(self.batch_size), rows)
-        a_pass = math.ceil(rows / batch)
-        most = max(MOST, min(LEAST_PASSES * a_pass, MOST_OF_ALL))
-        updates = max(min(max(rows, FEWEST), MANY), min(PASSES * a_pass, most))
-        if self.max_updates is not None:
-            updates = int(self.max_updates)
-        return Plan(
-            updates=updates,
-            batch_size=batch,
-            learning_rate=self.learning_rate,
-            ridge=self.ridge,
-            shrinkage=self.shrinkage,
-            check_every=max(Plan.check_every, updates // LOOKS),
-            patience=int(self.patience),
-        )
-
-    def _plan_now(self, rows: int) -> Plan:
-        """The plan for the columns there are."""
-        return replace(self._plan(rows), silent=self._silent())
 
     def _silent(self) -> tuple[int, ...]:
         """Inputs that THEN parts know nothing of: codes beside the one-hot columns of the same categories."""
@@ -372,104 +278,6 @@ class NeuroFuzzyEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Double precision from here on, so that a row's output does not depend on the rows beside it."""
         self.network_, self._adam = self.network_.double().eval(), None
         self.n_iter_ = updates
-
-    # Using.
-
-    @property
-    def columns_(self) -> tuple[Column, ...]:
-        """What each column of the table was found to be, with its categories and what a missing value is taken as."""
-        if not hasattr(self, "encoder_"):
-            raise AttributeError("columns_ is there after fit(X, y)")
-        return self.encoder_.columns
-
-    def _read(self, X: Any) -> Numbers:
-        """X (N, D) as numbers in raw units, one column per input of the rules: the one place where X is read."""
-        need_fit(self)
-        return self._clipped(self.encoder_(read(self, X, first=False, words=self.encoder_.has_words)))
-
-    def encode(self, X: Any) -> Numbers:
-        """X (N, D) as the rules see it, in raw units: missing values filled, dates as days, categories as columns."""
-        return self._read(X)
-
-    def _outputs_of(self, X: Any) -> Numbers:
-        """The network's outputs of X in raw units, (N, O), not yet scaled back."""
-        x = self._read(X)
-        with torch.no_grad():
-            outputs: Numbers = self.network_(torch.from_numpy((x - self.offset_) / self.scale_)).numpy()
-        finite = np.isfinite(outputs).all(axis=1)
-        if not finite.all():  # of NaN the first class would be the greatest
-            row = int(finite.argmin())
-            raise InputError(
-                f"row {row} has no finite output; its values, or the model's numbers, are too great"
-            )
-        return outputs
-
-    @property
-    def rules_(self) -> RuleBase:
-        """The rules in raw units, with the columns' names and, for classes, theirs."""
-        need_fit(self)
-        rules = read_rules(self.network_, self._naming())
-        evidence = self.evidence_
-        return rules if evidence is None else replace(rules, evidence=evidence)
-
-    @property
-    def evidence_(self) -> Evidence | None:
-        """The rows of training behind each rule of a readable model; None of others, or after `partial_fit`."""
-        if self.cases_ is None or self.shares_ is None:
-            return None
-        return Evidence(self.cases_.copy(), self.shares_.copy(), float(self.cases_.sum()))
-
-    @property
-    def births_(self) -> list[Birth]:
-        """The fuzzy sets born in training, in the units that the network sees (standardised)."""
-        need_fit(self)
-        return self.network_.births
-
-    def explain(self, X: Any) -> Explanation:
-        """Which rules made the outputs of X (N, D), and how much each counted; see `npl.explain`."""
-        from ...rules.explanations.explaining import Explainer
-
-        x = self._read(X)
-        limits = limits_of(self.encoder_, self.limits_)
-        return Explainer.named(self.network_, self._naming(), limits)(x)
-
-    def diagnose(self, X: Any) -> Diagnosis:
-        """Whether the rules decide on X (N, D), or their THEN parts alone; see `npl.diagnose`."""
-        from ...rules.diagnosing import diagnosed
-
-        seen = (self._read(X) - self.offset_) / self.scale_
-        decision = "class" if self._labels else "number"
-        return diagnosed(self.network_, seen, decision=decision, source="estimator")
-
-    def simplify(self, X: Any, tolerance: float) -> tuple[Self, SimplificationReport]:
-        """A copy with fewer rules, sets and premises, and a report of what that changes; see `npl.simplify`.
-
-        `tolerance` is the largest change of an output on the rows X (N, D), in standard deviations of that output.
-        """
-        from ...rules.simplification.simplifying import simplify
-
-        seen = (self._read(X) - self.offset_) / self.scale_
-        made = simplify(self.network_, torch.from_numpy(seen), tolerance)
-        assert isinstance(made.network, NeuroFuzzyNetwork)
-        simpler = copy.deepcopy(self)
-        simpler.network_ = made.network.eval()
-        simpler.kept_names_ = named_sets(self.network_, self._naming())
-        simpler.cases_ = simpler.shares_ = None  # its rules lead elsewhere
-        return simpler, made.report
-
-    def _naming(self) -> Naming:
-        scaler = (self.offset_, self.scale_)
-        return naming_of(
-            self.network_,
-            self.encoder_,
-            self._output_names(),
-            scaler,
-            self._output_scaler(),
-            classes=self._labels,
-            words=self.words,
-            quantiles=self.quantiles_,
-            kept=self.kept_names_,
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
