@@ -56,7 +56,9 @@ def started(
     """A run whose agent another one is to begin from, and that one's configuration: its own, with fields changed."""
     found = open_run(run)
     if isinstance(found.config.learner, ImitationConfig):
-        raise ConfigError(f"{run}: a student learns from its teacher, by `neuroplastic imitate`, and not by play")
+        raise ConfigError(
+            f"{run}: a student learns from its teacher, by `neuroplastic imitate`, and not by play"
+        )
     return found, changed_by_text(found.config, texts, also_known=also_known)
 
 
