@@ -95,10 +95,12 @@ def _add_train(commands: Any, here: str) -> None:
         "--resume", metavar="RUN", help="go on with a run; with --epochs N also after its end, up to N epochs"
     )
     command.add_argument(
+        "--from",
         "--start",
+        dest="start",
         metavar="RUN",
-        help="begin a new run from a run's agent and configuration, of which fields may be changed; rules that were "
-        "frozen in the studio stay as they are",
+        help="begin a new run with the network of a run or of an agent in the box, and without TASK with its "
+        "configuration, of which fields may be changed; rules that were frozen in the studio stay as they are",
     )
     add_import(command)
     command.add_argument("--device", default="cpu", help="cpu (default) or cuda")

@@ -17,6 +17,7 @@ from ..experiment.tasks import find_task
 from ..experiment.trial import Progress as Told
 from ..experiment.trial import Stopped, Summary, Trial
 from ..usecases.devices import threads_in_use
+from ..usecases.opening import open_run
 from ..usecases.training import TrainRequest, begin_run, configuration, resume_run, started
 from .progress import Meter
 
@@ -63,7 +64,7 @@ def _resumed(options: argparse.Namespace) -> Trial:
     if values or any(given):
         raise ConfigError(
             "--resume goes on with the run's own configuration: give no TASK, --agent, --preset, --learner, --runs, "
-            "--start or fields but --epochs"
+            "--from or fields but --epochs"
         )
     if epochs is not None and not epochs.isdecimal():
         raise ConfigError(f"epochs must be a whole number, got {epochs!r}")
@@ -76,10 +77,10 @@ def _resumed(options: argparse.Namespace) -> Trial:
 
 def _begun(options: argparse.Namespace) -> Trial:
     known = options.parser.option_names
-    if options.start:
-        if any((options.task, options.agent, options.preset, options.learner)):
+    if options.start and not options.task:
+        if any((options.agent, options.preset, options.learner)):
             raise ConfigError(
-                "--start has its run's configuration: give no TASK, --agent, --preset or --learner"
+                "--from has its run's configuration: give a TASK too, or no --agent, --preset or --learner"
             )
         found, config = started(options.start, field_values(options.fields), also_known=known)
         return _told(begin_run(config, runs=options.runs or "runs", device=options.device, start=found))
@@ -89,13 +90,15 @@ def _begun(options: argparse.Namespace) -> Trial:
         )
     request = TrainRequest(
         options.task,
-        options.agent or "nfn",
+        options.agent,
         options.preset,
         options.learner,
         field_values(options.fields),
+        start=options.start,
     )
     config = configuration(request, also_known=known)
-    return _told(begin_run(config, runs=options.runs or "runs", device=options.device))
+    start = None if options.start is None else open_run(options.start)
+    return _told(begin_run(config, runs=options.runs or "runs", device=options.device, start=start))
 
 
 def _told(trial: Trial) -> Trial:

@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ..errors import ConfigError
 from ..learn.experience import Observations
 from ..network.dueling import DuelingNetwork
 from ..network.hierarchy import Hierarchy
@@ -14,6 +15,7 @@ from ..network.nfn import NeuroFuzzyNetwork
 from ..rules.diagnosing import diagnose
 from ..rules.diagnosis import Diagnosis
 from .configuration import RunConfig
+from .options import options
 
 
 def build_agent(config: RunConfig) -> DuelingNetwork:
@@ -24,6 +26,37 @@ def build_agent(config: RunConfig) -> DuelingNetwork:
     return DuelingNetwork(
         encoder, config.head.build_value(features), config.head.build(features, len(task.actions))
     )
+
+
+def check_same_build(ours: RunConfig, theirs: RunConfig, their_network: DuelingNetwork) -> None:
+    """Raise a ConfigError, which names the fields that differ, unless another's tensors fit the agent of `ours`."""
+    shapes = [
+        {
+            name: tensor.shape
+            for name, tensor in network.state_dict().items()
+            if not name.endswith("_extra_state")
+        }
+        for network in (build_agent(ours), their_network)
+    ]
+    if shapes[0] != shapes[1]:
+        raise ConfigError(f"the agents are built otherwise: {_differences(ours, theirs)}")
+
+
+def _differences(ours: RunConfig, theirs: RunConfig) -> str:
+    """How two agents differ, field by field."""
+    pairs = [
+        ("task", ours.task.key, theirs.task.key),
+        ("agent", ours.agent, theirs.agent),
+        ("actions", len(ours.task.actions), len(theirs.task.actions)),
+        ("observation", ours.task.observation.shape, theirs.task.observation.shape),
+    ]
+    told = [f"{name} {there} there, {here} here" for name, here, there in pairs if here != there]
+    for part in ("encoder", "head"):
+        mine = {option.name: option.value for option in options(getattr(ours, part))}
+        for option in options(getattr(theirs, part)):
+            if option.name in mine and mine[option.name] != option.value:
+                told.append(f"{option.name} {option.value} there, {mine[option.name]} here")
+    return "; ".join(told) or "their tensors have other names or shapes"
 
 
 @torch.inference_mode()

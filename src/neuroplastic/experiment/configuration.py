@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from torch import nn
 
 from .. import catalog
 from ..decoding import decoded
 from ..encoding import encoded
-from ..errors import ConfigError, at_least
+from ..errors import ConfigError, at_least, choose
 from ..network.observation import Observation
 from .earlier import upgraded
 from .protocols import LearnerConfig, Task
@@ -28,6 +28,12 @@ class TrialProtocol:
     steps_per_epoch: int = field(default=500, metadata={"help": "training steps of an epoch, over all games"})
     episodes: int = field(default=25, metadata={"help": "greedy evaluation episodes after each epoch"})
     games: int = field(default=4, metadata={"help": "games played at once in evaluation"})
+    episode_seeds: Literal["fixed", "anew"] = field(
+        default="fixed",
+        metadata={
+            "help": "evaluation episodes: 'fixed' (the same in every run) or 'anew' (others for each seed and epoch)"
+        },
+    )
     processes: int | None = field(
         default=None,
         metadata={"help": "processes that training games run in, 0: none beside this one (default: by task)"},
@@ -36,6 +42,7 @@ class TrialProtocol:
     def __post_init__(self) -> None:
         for name in ("epochs", "steps_per_epoch", "episodes", "games"):
             at_least(name, getattr(self, name), 1)
+        choose("episode_seeds", self.episode_seeds, ("fixed", "anew"))
         if self.processes is not None:
             at_least("processes", self.processes, 0)
 

@@ -95,7 +95,8 @@ _WHOLE = {"epoch", "steps", "training_episodes", "sets", "born"}
 class RunFolder:
     """`runs/NAME/`: config.json, {metrics,returns,births}.csv, best.safetensors, checkpoints/, TensorBoard's events.
 
-    A run that began from another's network keeps that as start.safetensors.
+    A run that began from another's network keeps that as start.safetensors; where something is amiss in how it learns,
+    notices.txt says so.
 
     One process at a time may write to it: see `lock`.
     """
@@ -219,6 +220,11 @@ class RunFolder:
         need_regular(path)
         with _reading(path), path.open(newline="") as file:
             return [(int(e), int(k), float(r)) for e, k, r in list(csv.reader(file))[1:]]
+
+    def write_notices(self, lines: Sequence[str]) -> None:
+        """Replace notices.txt, what should be known of the run; there is none where there is nothing to say."""
+        if lines:
+            write_whole(self.path / "notices.txt", ("\n".join(lines) + "\n").encode())
 
     def write_births(self, network: nn.Module) -> None:
         """Replace births.csv by the births of all neuro-fuzzy networks inside `network`."""

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..learn.experience import Setting
-from ..learn.seeding import RandomStreams
+from ..learn.seeding import RandomStreams, mix
 from ..network.dueling import DuelingNetwork
 from ..network.encoders.attributes import AttributeEncoder
 from ..rules.diagnosis import Diagnosis
 from .agent import build_agent, diagnosis_of, neuro_fuzzy_parts, rules_firing
 from .arena import Arena
-from .configuration import RunConfig
+from .configuration import RunConfig, TrialProtocol
+from .divergence import warn_of_divergence
 from .figures import slope_of
 from .play import EpisodeResult, Games
 from .run_folder import EpochMetrics, RunError, RunFolder
@@ -35,6 +36,13 @@ SETTLING_STEPS = 2000
 LOOKED_AT = 32
 # Observations on which the rules are diagnosed after each epoch, and what is kept of it.
 DIAGNOSED, KEPT_FIGURES = 256, ("leading_rules", "carry", "fit", "rules_per_decision")
+
+
+def evaluation_seed(protocol: TrialProtocol, *, run: int, epoch: int) -> int:
+    """The seed of the episodes that are played after an epoch: one for all, or one for each run and epoch."""
+    if protocol.episode_seeds == "fixed":
+        return EVALUATION_SEED
+    return 1 + mix(mix(run) ^ epoch) % (2**31 - 1)
 
 
 def kept_figures(diagnosis: Diagnosis | None) -> dict[str, float]:
@@ -180,9 +188,9 @@ class Trial:
             on_progress(self._progress(evaluated=done))
             self._maybe_stop()
 
-        return self.games.play(
-            self.learner.greedy, self.config.protocol.episodes, seed=EVALUATION_SEED, on_episode=on_episode
-        )
+        protocol = self.config.protocol
+        seed = evaluation_seed(protocol, run=self.config.seed, epoch=len(self.metrics) + 1)
+        return self.games.play(self.learner.greedy, protocol.episodes, seed=seed, on_episode=on_episode)
 
     def _finish_epoch(self, on_progress: Callable[[Progress], None]) -> None:
         returns = [result.return_ for result in self.evaluate(on_progress)]
@@ -211,6 +219,7 @@ class Trial:
         # In this order: results without a checkpoint are those of a run that can no longer go on.
         self.save()
         self.folder.write_metrics(self.metrics)
+        warn_of_divergence(self.folder, self.metrics)
         on_progress(self._progress())
 
     def _read_losses(self) -> list[float]:

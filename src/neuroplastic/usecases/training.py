@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ..errors import ConfigError
+from ..experiment.agent import check_same_build
 from ..experiment.configuration import RunConfig
 from ..experiment.options import options, parse, with_values
 from ..experiment.run_folder import RunFolder
@@ -26,7 +27,8 @@ class TrainRequest:
     """A run that is to begin."""
 
     task: str
-    agent: str = "nfn"
+    agent: str | None = None
+    """None: that of `start`, else 'nfn'"""
     preset: str | None = None
     """a name, or a FILE.json; None: the task's default"""
     learner: str | None = None
@@ -35,18 +37,21 @@ class TrainRequest:
     """further fields of the configuration, by name, as text"""
     runs: str = "runs"
     device: str = "cpu"
+    start: str | None = None
+    """a run, or an agent in the box, whose network the run begins with"""
 
 
 def configuration(request: TrainRequest, *, also_known: Sequence[str] = ()) -> RunConfig:
     """The whole configuration of a request; `also_known` are words that a mistyped field may have meant."""
     task = find_task(request.task)
+    agent = request.agent or ("nfn" if request.start is None else open_run(request.start).config.agent)
     name = request.preset
     if name is not None and name.endswith(".json"):
         if request.learner is not None:
             raise ConfigError(f"{name} says how to learn; leave --learner out")
-        base = load_preset(name, task, request.agent)
+        base = load_preset(name, task, agent)
     else:
-        base = preset_of(task, name, request.agent, request.learner)
+        base = preset_of(task, name, agent, request.learner)
     return changed_by_text(base, request.fields, also_known=also_known)
 
 
@@ -91,9 +96,18 @@ def begin_run(
 ) -> Trial:
     """A new run in a folder of its own; a run that cannot begin leaves none behind.
 
-    With `start` it begins from that run's network, which the configuration must build; frozen rules stay frozen.
+    With `start` it begins from the network of that one's best epoch: weights, fuzzy sets, their statistics and births;
+    frozen rules stay frozen. All else is new: optimizer, memory, schedules, random numbers. A ConfigError names what
+    differs where the configuration builds another agent.
     """
     where = usable_device(device)
+    if start is not None:
+        try:
+            check_same_build(config, start.config, start.agent)
+        except ConfigError as error:
+            raise ConfigError(
+                f"--from {start.path.name}: {error}; change that, or leave --from out"
+            ) from error
     folder = RunFolder.create(runs, config)
     with ExitStack() as undone:
         undone.callback(
