@@ -42,7 +42,7 @@ def test_every_scenario_is_a_task(key: str) -> None:
     assert task.scores["random play"] == (scenario.random_play, None)
     in_paper = scenario.paper_nfn is not None
     assert task.scores.get("the paper's NFN") == scenario.paper_nfn
-    assert task.presets == (("tuned", "paper") if in_paper else ("tuned",))
+    assert task.presets == (("tuned", "paper", "long") if in_paper else ("tuned", "long"))
     assert {key, scenario.config} <= set(suggestions())
 
 
@@ -105,13 +105,27 @@ def test_a_scenario_that_the_paper_does_not_play_needs_one_entry(monkeypatch: py
     monkeypatch.setitem(SCENARIOS, "SB", added)
     task = find("simpler_basic")
     assert task is not None
-    assert task.presets == ("tuned",)
+    assert task.presets == ("tuned", "long")
     assert set(task.scores) == {"random play"}
     for agent in ("nfn", "dnn"):
         for learner in ("dqn", "parallel_q"):
             assert task.preset("tuned", agent, learner).task.key == "SB"
-    with pytest.raises(ConfigError, match="preset must be one of 'tuned', got 'paper'"):
+    with pytest.raises(ConfigError, match="preset must be one of 'tuned', 'long', got 'paper'"):
         task.preset("paper", "nfn")
+
+
+@pytest.mark.parametrize("key", SCENARIOS)
+@pytest.mark.parametrize("agent", ["nfn", "dnn"])
+def test_the_long_preset_plays_many_games_at_once_and_refuses_replay(key: str, agent: str) -> None:
+    config = DoomTask(key).preset("long", agent)
+    assert config == DoomTask(key).preset("long", agent, "parallel_q")
+    assert config.name == f"{key}-{agent}-long-seed0"
+    assert catalog.name_of("learner", config.learner) == "parallel_q"
+    assert config.protocol.steps <= 400_000
+    with pytest.raises(
+        ConfigError, match=r"'long' is for many games at once \('parallel_q'\), got learner 'dqn'"
+    ):
+        DoomTask(key).preset("long", agent, "dqn")
 
 
 def test_a_learner_without_a_preset_of_its_own_comes_with_its_defaults(

@@ -1,4 +1,5 @@
-"""Whole configurations by name: `paper` (its two tables of best trials, exactly) and `tuned` (ours)."""
+"""Whole configurations by name: `paper` (its two tables of best trials, exactly), `tuned` (ours in as many steps) and
+`long` (minutes of many games at once)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from ..network.heads import DnnConfig, NfnConfig
 from ..network.neurogenesis import Neurogenesis
 from .task import DoomTask
 
-PRESETS = ("tuned", "paper")
+PRESETS = ("tuned", "paper", "long")
 
 
 class DnnRow(NamedTuple):
@@ -82,12 +83,18 @@ OTHER_ROW = DnnRow(256, "ReLU", 5e-4, 32, 30_000, 0.95, 4)
 def preset(
     name: str, task: DoomTask | str, agent: str, learner: str | None = None, *, seed: int = 0
 ) -> RunConfig:
-    """The configuration of that name for a scenario, an agent ('nfn' or 'dnn') and a learner (default: 'dqn')."""
+    """The configuration of that name for a scenario, an agent ('nfn' or 'dnn') and a learner (None: the preset's)."""
     choose("agent", agent, catalog.names("head"))
     choose("learner", learner or "dqn", catalog.names("learner"))
     task = task if isinstance(task, DoomTask) else DoomTask(task)
     key = task.key
     choose("preset", name, task.presets)
+    if name == "long":
+        if learner not in (None, "parallel_q"):
+            raise ConfigError(
+                f"the preset 'long' is for many games at once ('parallel_q'), got learner {learner!r}"
+            )
+        return replace(long(key, agent), seed=seed)
     if learner in (None, "dqn"):
         return replace((paper if name == "paper" else tuned)(key, agent), seed=seed)
     if name == "paper":
@@ -195,6 +202,19 @@ def parallel(key: str, agent: str) -> RunConfig:
     return RunConfig(task, "tuned", learner, PictureEncoderConfig(features=64), rules, protocol)
 
 
+def long(key: str, agent: str) -> RunConfig:
+    """At most ten minutes on one H200 with 16 cores: `parallel` with what a scenario needs beside it."""
+    config = parallel(key, agent)
+    if agent == "dnn":
+        config = replace(config, encoder=PictureEncoderConfig(features=128))
+    config = replace(
+        config, preset="long", protocol=TrialProtocol(epochs=5, steps_per_epoch=60_000, episodes=10)
+    )
+    known = {option.name for option in options(config)}
+    changed: RunConfig = with_values(config, {n: v for n, v in LONG.get(key, {}).items() if n in known})
+    return changed
+
+
 # Brings a scenario's action values to the order of 100. Adam's step is the same at any scale, so small values would be
 # moved by a large part of themselves at every update; in most scenarios that cost more than it gained in speed.
 REWARD_SCALES = {"BP": 1.0, "BR": 1.0, "PP": 100.0, "HTL": 100.0, "DTC": 100.0, "TC": 0.5, "GH": 0.5}
@@ -222,4 +242,11 @@ BETTER: dict[str, dict[str, Any]] = {
     },
     "TC": {"learning_rate": 1e-3, "exploration_decay": 0.999},
     "GH": {"discount": 0.98, "exploration_decay": 0.999},
+}
+
+# What a scenario needs beside the common recipe of `long`; chosen on seed 10 (docs/long.md).
+LONG: dict[str, dict[str, Any]] = {
+    "BP": {"steps_per_epoch": 24_000},
+    "BR": {"steps_per_epoch": 30_000},
+    "TC": {"frame_skip": 8, "balance": 0.01, "steps_per_epoch": 36_000, "episodes": 20},
 }

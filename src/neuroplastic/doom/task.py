@@ -90,8 +90,9 @@ class DoomTask:
 
     @property
     def presets(self) -> tuple[str, ...]:
-        """Ours, and the paper's where it plays the scenario."""
-        return ("tuned",) if SCENARIOS[self.scenario].paper_nfn is None else ("tuned", "paper")
+        """Ours, short and long, and between them the paper's where it plays the scenario."""
+        in_paper = SCENARIOS[self.scenario].paper_nfn is not None
+        return ("tuned", "paper", "long") if in_paper else ("tuned", "long")
 
     def preset(self, name: str, agent: str, learner: str | None = None) -> RunConfig:
         """The configuration of that name for this scenario; the picture and frame skip are the preset's."""
