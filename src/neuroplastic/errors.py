@@ -23,6 +23,10 @@ class RecomputationError(NeuroplasticError, RuntimeError):
     """A network in training mode is called inside a backward pass and does not know which pass is repeated."""
 
 
+class TransformError(NeuroplasticError, RuntimeError):
+    """A transform of PyTorch (vmap, jvp, a second derivative) was asked to go through a neuro-fuzzy network."""
+
+
 class MissingPackageError(NeuroplasticError, ImportError):
     """A package that only this feature needs is not installed; the message names the extra."""
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from .once import once_differentiable
 
 
 class _Balanced(torch.autograd.Function):
@@ -20,7 +21,7 @@ class _Balanced(torch.autograd.Function):
         return levels.view_as(levels)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (mean,) = ctx.saved_tensors
         # A rule that never fires: the logarithm stays finite, and no gradient passes its firing of 0 anyway.

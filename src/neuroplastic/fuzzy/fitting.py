@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from .once import once_differentiable
 
 # A premise fits from membership .5 on: so far away its log-membership is at most.
 FITS = math.log(2)
@@ -23,7 +24,7 @@ class _Fitting(torch.autograd.Function):
         return levels.view_as(levels)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
         levels, worst = ctx.saved_tensors
         share = ctx.weight / max(len(levels), 1)

@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from .backends import Chosen, backend_for
 from .membership import origin_of
+from .once import once_differentiable
 from .worst import settled_worst, worst_log_firing
 
 __all__ = ["Chosen", "choose_terms", "log_firing", "settled_log_firing"]
@@ -56,7 +56,7 @@ class _LogFiring(torch.autograd.Function):
         return settled_log_firing(x, chosen)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, centers, precisions, logits, noise, mask, *selected = ctx.saved_tensors
         chosen, origin = Chosen(*selected), origin_of(centers, mask)

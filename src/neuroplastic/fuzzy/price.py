@@ -19,8 +19,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
+from .once import once_differentiable
 from .selection import bar
 
 
@@ -59,7 +59,7 @@ class _Priced(torch.autograd.Function):
         return logits.view_as(logits)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         logits, mask, nothing = ctx.saved_tensors
         exists = mask.t().unsqueeze(-1)

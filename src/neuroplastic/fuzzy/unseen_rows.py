@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from .once import once_differentiable
 
 HALVINGS = 50
 
@@ -56,7 +57,7 @@ class _Entmax15(torch.autograd.Function):
         return levels
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         (levels,) = ctx.saved_tensors
         slope = levels.sqrt()
@@ -81,7 +82,7 @@ class _Bisected(torch.autograd.Function):
         return levels
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor | None]:
         levels, alpha = ctx.saved_tensors
         slope = (levels ** (2 - alpha)).where(levels > 0, 0)

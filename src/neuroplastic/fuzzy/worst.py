@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from .backends import Chosen
 from .backends.choice import EAGER
 from .membership import WIDE_ENOUGH, origin_of
+from .once import once_differentiable
 
 # So many numbers of a tensor (B, part of D, U) are at work at once: on the CPU they stay in the cache.
 AT_ONCE_ON_CPU, AT_ONCE = 1 << 18, 1 << 24
@@ -55,7 +55,7 @@ class _Worst(torch.autograd.Function):
         return norm.value.neg()
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, centers, precisions, logits, noise, mask, *kept = ctx.saved_tensors
         chosen, norm, origin = Chosen(*kept[:3]), _Norm(*kept[3:]), origin_of(centers, mask)

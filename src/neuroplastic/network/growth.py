@@ -36,7 +36,9 @@ class Growth(nn.Module):
 
     `full` is D less the first attribute that asked for a set and had no room; `spoilt` the first pass whose input was
     not finite, where nobody looked at it; both 0 if there was none. `born_step` (D, T) and `born` (3, D, T), centre,
-    width and count, are births that nobody has read yet.
+    width and count, are the latest births of each place; those after batch `_read` nobody has read yet. They stay
+    where they are when they are read: so a copy that is given our buffers now and then, as AveragedModel's is, finds
+    them there.
     """
 
     pass_count: Tensor
@@ -54,6 +56,7 @@ class Growth(nn.Module):
         self.register_buffer("born_step", step, persistent=False)
         self.register_buffer("born", like.new_zeros(3, attributes, max_terms), persistent=False)
         self._births: list[Birth] = []
+        self._read = 0
         self._at_capacity = False
         self.max_terms = max_terms
 
@@ -107,9 +110,9 @@ class Growth(nn.Module):
         if self.born_step.is_meta:
             return
         born, full, spoilt = torch.stack((self.born_step.amax(), self.full, self.spoilt)).tolist()
-        if born:
+        if born > self._read:
             self._births += self._unread()
-            self.born_step.zero_()
+            self._read = born
         if full:
             self.full.zero_()
             self._say_full(len(self.born_step) - full)
@@ -123,7 +126,7 @@ class Growth(nn.Module):
     def _unread(self) -> list[Birth]:
         """Births of the tables, as the host would have recorded them: by batch, then by attribute."""
         steps = self.born_step.cpu()
-        attributes, terms = steps.nonzero(as_tuple=True)
+        attributes, terms = (steps > self._read).nonzero(as_tuple=True)
         columns = (attributes, terms, *self.born.cpu()[:, attributes, terms])
         rows = zip(steps[attributes, terms].tolist(), *(column.tolist() for column in columns), strict=True)
         return sorted(
@@ -146,11 +149,11 @@ class Growth(nn.Module):
             if name != "pass_count":
                 self._real(name).zero_()
         self.batches = batches
-        self._births, self._at_capacity = list(births), at_capacity
+        self._births, self._read, self._at_capacity = list(births), 0, at_capacity
 
     def take_records(self, other: Growth) -> None:
         """Remember what another's host knows; what its device does, lies in the tables."""
-        self._births, self._at_capacity = list(other._births), other._at_capacity
+        self._births, self._read, self._at_capacity = list(other._births), other._read, other._at_capacity
 
     def _real(self, name: str) -> Tensor:
         """A counter or table that has memory: a network that was built without any gets it when it is loaded."""

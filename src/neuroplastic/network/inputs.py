@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..errors import InputError
 from ..fuzzy.membership import input_limit
+from ..fuzzy.once import refuse_transforms
 from ..fuzzy.tracing import may_look, traced
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ def check_input(x: Tensor, attributes: int) -> None:
     """Raise an InputError unless x is (B, D), floating and finite."""
     if not isinstance(x, Tensor):
         raise InputError(f"x must be a torch tensor, got {type(x).__name__}; use torch.as_tensor(x)")
+    if not traced():
+        refuse_transforms(x)
+    if x.is_meta:
+        raise InputError(
+            "x must have numbers, and has none on the meta device; move network and x to a real one"
+        )
     if x.dim() != 2 or x.shape[1] != attributes:
         raise InputError(f"x must have {attributes} columns (one per attribute), got shape {tuple(x.shape)}")
     if not x.is_floating_point():
@@ -48,3 +55,12 @@ def check_input(x: Tensor, attributes: int) -> None:
         if not bool(finite.all()):
             row, column = (~finite).nonzero()[0].tolist()
             raise InputError(f"x must be finite, got {float(x[row, column])} at row {row}, column {column}")
+
+
+def check_real(parameter: Tensor) -> None:
+    """Raise an InputError for a network on the meta device, which has shapes and no numbers."""
+    if parameter.is_meta:
+        raise InputError(
+            "this network lies on the meta device and has no numbers to compute with; give it some: "
+            "net.to_empty(device='cpu'), then load_state_dict"
+        )

@@ -22,7 +22,7 @@ from .configuration import check_parts, config_of, read_config
 from .consequents import ConsequentConfig, MamdaniConsequent, consequent_config
 from .frozen import Frozen, Wish, checked_wish
 from .growth import Birth
-from .inputs import bounded, check_input
+from .inputs import bounded, check_input, check_real
 from .keeping import keeping
 from .limits import Sets
 from .neurogenesis import Neurogenesis, Statistics
@@ -121,6 +121,7 @@ class NeuroFuzzyNetwork(nn.Module):
         Computed again by gradient checkpointing it does not count, and sees the noise and sets of the first time.
         """
         check_input(x, self.in_features)
+        check_real(self.antecedent.centers)
         frozen = self.antecedent.frozen
         if frozen is not None and self.training:
             self._restore()

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from ..fuzzy.backends import Normed, backend_for
+from ..fuzzy.once import once_differentiable
 from .passes import recomputing
 
 
@@ -63,7 +63,7 @@ class _NormReluDrop(torch.autograd.Function):
         return _planes(normed.y, x.shape), normed.mean, normed.variance
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         weight, *saved = ctx.saved_tensors
         gradient = _rows(gradients[0])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from ..errors import ConfigError, at_least, within
+from ..fuzzy.once import once_differentiable
 from .keeping import keeping
 from .passes import recomputing, repeatable
 from .placing import choose_nearest, generator_of
@@ -130,7 +130,7 @@ class _Witnessed(torch.autograd.Function):
         return y.view_as(y)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         ctx.renewals.witness(*ctx.saved_tensors, grad, ctx.number)
         return grad, None, None, None

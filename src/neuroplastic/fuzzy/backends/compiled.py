@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ...errors import InputError
+from ..once import once_differentiable
 from ..welford import Moments
 from . import channels
 from .interface import Backend, Chosen, Normed
@@ -197,7 +197,7 @@ class _Entmax15(torch.autograd.Function):
         return levels
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (levels,) = ctx.saved_tensors
         slope = levels.sqrt()

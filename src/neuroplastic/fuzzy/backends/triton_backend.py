@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ..growing import Nursery, Terms
 from ..membership import WIDE_ENOUGH, WIDTH_FLOOR, any_width, input_limit
+from ..once import once_differentiable
 from ..welford import Moments
 from . import triton_growing
 from . import triton_kernels as kernels
@@ -221,7 +221,7 @@ class _Entmax15(torch.autograd.Function):
         return levels
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
         (levels,) = ctx.saved_tensors
         B, U = levels.shape

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ..membership import WIDTH_FLOOR, input_limit
+from ..once import once_differentiable
 from . import triton_firing as kernels
 from .interface import Draw
 
@@ -70,7 +70,7 @@ class Fire(torch.autograd.Function):
         return out.sum(dim=0)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Two kernels."""
         xt, centers, raw_widths, scores, mask, term = ctx.saved_tensors
@@ -115,7 +115,7 @@ class NormEntmax15(torch.autograd.Function):
         return levels
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Two kernels."""
         levels, normed, spread, gain = ctx.saved_tensors
