@@ -22,7 +22,7 @@ FILE = Path(__file__).parents[1] / "docs" / "data" / "students.csv"
 FIELDS = (
     *("task", "teacher", "kind", "seed", "rules", "premises", "rounds", "states", "costs", "score", "sd"),
     *("teacher_score", "agreement", "fit", "carry", "leading_rules", "rules_per_decision", "used_rules"),
-    *("longest_rule", "seconds"),
+    *("longest_rule", "seconds", "as_good", "most_common", "rarest"),
 )
 
 
@@ -38,6 +38,9 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--kinds", default="rules,tree")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path, default=FILE)
+    parser.add_argument(
+        "--runs", type=Path, default=None, help="keeps the students' run folders below this one"
+    )
     options = parser.parse_args(arguments)
     trials = [
         (kind, *task.partition(":")[::2], int(seed))
@@ -89,16 +92,18 @@ def trial(kind: str, key: str, teacher: str, seed: int, options: argparse.Namesp
         "states": options.states,
         "costs": int(config.costs),
     }
-    found = rules(task, asked, config, seed) if kind == "rules" else tree(task, asked, config, seed)
+    taught = {"rules": partial(rules, runs=options.runs), "tree": tree}[kind]
+    found = taught(task, asked, config, seed)
     shown = {name: f"{value:.4g}" for name, value in found.items()}
     return {**row, **shown, "seconds": round(time.perf_counter() - began)}
 
 
-def rules(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
+def rules(task: Any, teacher: Any, config: Any, seed: int, runs: Path | None) -> dict[str, float]:
     from neuroplastic.usecases.imitating import imitate_teacher
 
-    with tempfile.TemporaryDirectory() as runs:
-        made = imitate_teacher(task, teacher, config, seed=seed, runs=runs)
+    with tempfile.TemporaryDirectory() as forgotten:
+        below = forgotten if runs is None else str(runs / f"{task.key}-{teacher.name}")
+        made = imitate_teacher(task, teacher, config, seed=seed, runs=below)
     premises = max(made.rounds, key=lambda each: (each.score, each.number)).student.draft.premises
     asked = (premises != -1).sum(axis=1)
     return {
@@ -106,6 +111,8 @@ def rules(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
         "sd": statistics.stdev(made.returns),
         "teacher_score": made.teacher_score,
         "agreement": made.agreement,
+        "as_good": made.as_good,
+        **shares(made.taken),
         "fit": made.diagnosis.fit,
         "carry": made.diagnosis.carry,
         "leading_rules": made.diagnosis.leading_rules,
@@ -113,6 +120,11 @@ def rules(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
         "used_rules": len(made.sentences),
         "longest_rule": float(asked.max()),
     }
+
+
+def shares(taken: Any) -> dict[str, float]:
+    """How often the action is taken that is taken most, and least of those that are taken at all."""
+    return {"most_common": max(taken), "rarest": min(share for share in taken if share > 0)}
 
 
 def tree(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
@@ -153,6 +165,8 @@ def tree(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
         "score": statistics.fmean(returns),
         "sd": statistics.stdev(returns),
         "agreement": played.agreement,
+        "as_good": played.as_good,
+        **shares(np.bincount(played.taken) / len(played.taken)),
         "used_rules": float(best[1].get_n_leaves()),
         "longest_rule": float(best[1].get_depth()),
     }

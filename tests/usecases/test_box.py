@@ -8,7 +8,7 @@ pytest.importorskip("vizdoom")
 
 from neuroplastic.errors import InputError
 from neuroplastic.rules.networks import levels_of
-from neuroplastic.usecases.opening import BOX, in_the_box, kind_of, open_run
+from neuroplastic.usecases.opening import BOX, in_the_box, kind_of, open_run, student_of
 from neuroplastic.usecases.runs import evaluate_run, record_run
 
 NAMES = sorted(folder.name for folder in BOX.iterdir())
@@ -68,3 +68,21 @@ def test_its_rules_conclude_constants_over_64_features():
     (head,) = levels_of(open_run("DTC").agent.advantage)
     assert type(head.consequent_config).__name__ == "Constant"
     assert (head.in_features, head.rules) == (64, 64)
+
+
+def test_an_agents_student_is_found_beside_it_and_a_student_has_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    agent = open_run("DTC")
+    student = student_of(agent)
+    assert student is not None
+    assert student.path == BOX / "DTC-student"
+    assert student.config.task.observe == "objects"
+    assert student_of(student) is None
+
+
+@pytest.mark.slow
+def test_a_film_that_explains_has_a_students_words_and_lasts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    recorded = record_run("DTC", explain=True)
+    assert len(recorded.episodes) == 5 or sum(film.seconds for film in recorded.episodes) >= 20
+    assert recorded.path.stat().st_size > 100_000

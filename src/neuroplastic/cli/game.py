@@ -26,7 +26,7 @@ def add_to(commands: Any) -> None:
         help=f"show a trained agent at play{here}",
         description="Shows greedy episodes of an agent in a window where there is a display, else as a film.",
     )
-    record = commands.add_parser("record", help=f"film one episode as an mp4{here}")
+    record = commands.add_parser("record", help=f"film episodes as an mp4{here}")
     boxed = ", ".join(box_names())
     for command in (play, evaluate, record):
         add_import(command)
@@ -46,16 +46,24 @@ def add_to(commands: Any) -> None:
     play.add_argument(
         "--out", metavar="FILE", help="film here in any case (default without a display: RUN/play.mp4)"
     )
-    play.add_argument("--explain", action="store_true", help="write the leading rule below the picture")
+    play.add_argument(
+        "--explain", action="store_true", help="write below the picture which rule leads, and why"
+    )
     play.set_defaults(run=late("play", "run_play"))
     evaluate.add_argument("--episodes", type=whole(1), default=25, help="how many (default: 25)")
     evaluate.set_defaults(run=late("play", "run_evaluate"))
-    record.add_argument("--episode", type=whole(0), default=0, help="which evaluation episode (default: 0)")
+    record.add_argument(
+        "--episode", type=whole(0), default=0, help="the first evaluation episode (default: 0)"
+    )
     record.add_argument("--out", metavar="FILE", help="where the film goes (default: RUN/episode-K.mp4)")
     record.add_argument(
         "--explain",
         action="store_true",
-        help="write the leading rule into the film, print one decision",
+        help="heat, action values, the leading rule and a student's words into the film (20 s or five episodes); "
+        "print one decision",
+    )
+    record.add_argument(
+        "--episodes", type=whole(1), help="how many (default: 1; with --explain as said there)"
     )
     record.set_defaults(run=late("play", "run_record"))
     runs = commands.add_parser("runs", help=f"a table of runs{here}")

@@ -94,8 +94,13 @@ def report(made: Imitated) -> str:
     many = len(made.returns)
     spread = [statistics.stdev(of) if len(of) > 1 else 0.0 for of in (made.returns, made.teacher_returns)]
     where = "episodes held out" if made.config.learner.method == "cloning" else "its decisions"  # type: ignore[attr-defined]
+    nearly = (
+        f", and what the teacher values about as much in {100 * made.as_good:.1f} %"
+        if made.as_good > made.agreement
+        else ""
+    )
     return (
-        f"does what the teacher would in {100 * made.agreement:.1f} % of {where}\n"
+        f"does what the teacher would in {100 * made.agreement:.1f} % of {where}{nearly}\n"
         f"score {made.score:.4g} +- {spread[0]:.3g} over {many} episodes; the teacher's {made.teacher_score:.4g} +- "
         f"{spread[1]:.3g}"
     )

@@ -74,8 +74,14 @@ def run_record(options: argparse.Namespace) -> int:
         seed=options.seed,
         out=options.out,
         explain=options.explain,
+        episodes=options.episodes,
     )
-    print(f"{made.path}: {made.film.decisions} decisions, score {made.film.score:.4g}")
+    many = len(made.episodes)
+    scores = ", ".join(f"{film.score:.4g}" for film in made.episodes)
+    print(
+        f"{made.path}: {sum(film.decisions for film in made.episodes)} decisions"
+        + (f", score {scores}" if many == 1 else f" in {many} episodes, scores {scores}")
+    )
     if made.explained is not None:
         print(made.explained)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from .sight import FARTHEST, HALF_VIEW, Sight, Thing
 
 # "Not seen" is a value of its own, beyond all that is seen.
 UNSEEN_DEGREES, FAR, UNSEEN_DISTANCE = 90.0, 1200.0, 1600.0
+FARTHEST_MISS, UNSEEN_MISS = 300.0, 400.0
 MOST_PER_SECOND = 60.0  # degrees
 
 
@@ -85,6 +87,14 @@ def _distance(name: str, pick: _Pick) -> Attribute:
     return Attribute(name, meaning, _DISTANCE, read)
 
 
+def _miss(look: Look) -> float:
+    """By how much a shot now would pass the middle of the monster that is nearest to the middle of the picture."""
+    thing = _central(look)
+    if thing is None:
+        return UNSEEN_MISS
+    return min(thing.distance * abs(math.sin(math.radians(thing.degrees))), FARTHEST_MISS)
+
+
 def _count(name: str, kind: str, most: int) -> Attribute:
     def read(look: Look) -> float:
         return float(min(len(look.now.of(kind)), most))
@@ -141,6 +151,12 @@ _SIDES = (
         lambda look: look.now.right,
     ),
 )
+_MISS = Attribute(
+    "middle of the most central monster",
+    "units of the map beside the line of fire, 300 at most; 400 if not seen",
+    Scale("number", 0.0, FARTHEST_MISS, "units beside the line of fire", unseen=UNSEEN_MISS),
+    _miss,
+)
 _AHEAD = Attribute(
     "room ahead",
     f"units to what stands in the middle of the picture, {FARTHEST:g} at most",
@@ -188,6 +204,7 @@ ATTRIBUTES: dict[str, tuple[Attribute, ...]] = {
     ),
     "DTC": (
         *_MONSTERS,
+        _MISS,
         _ammunition(26),
         _HEALTH,
     ),

@@ -19,9 +19,10 @@ from ..network.encoders.paper import PaperEncoderConfig
 from ..network.encoders.pictures import PictureEncoderConfig
 from ..network.heads import DnnConfig, NfnConfig
 from ..network.neurogenesis import Neurogenesis
+from .readable import readable
 from .task import DoomTask
 
-PRESETS = ("tuned", "paper", "long")
+PRESETS = ("tuned", "paper", "long")  # of pictures; over objects, 'readable'
 
 
 class DnnRow(NamedTuple):
@@ -89,6 +90,8 @@ def preset(
     task = task if isinstance(task, DoomTask) else DoomTask(task)
     key = task.key
     choose("preset", name, task.presets)
+    if task.observe == "objects":
+        return replace(readable(task, agent, reward_scale=PARALLEL_REWARD_SCALES.get(key, 1.0)), seed=seed)
     if name == "long":
         if learner not in (None, "parallel_q"):
             raise ConfigError(

@@ -90,7 +90,9 @@ class DoomTask:
 
     @property
     def presets(self) -> tuple[str, ...]:
-        """Ours, short and long, and between them the paper's where it plays the scenario."""
+        """Ours, short and long, and between them the paper's where it plays the scenario; of attributes their own."""
+        if self.observe == "objects":
+            return ("readable",)
         in_paper = SCENARIOS[self.scenario].paper_nfn is not None
         return ("tuned", "paper", "long") if in_paper else ("tuned", "long")
 

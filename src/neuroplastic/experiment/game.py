@@ -137,4 +137,9 @@ def checked_actions(answer: npt.ArrayLike, count: int, task: Task) -> NDArray[np
 
 def decision(policy: Policy, game: Game) -> int:
     """The action that a policy takes on what a game shows."""
-    return int(checked_actions(policy(game.observation[None]), 1, game.task)[0])
+    return decided(policy, game.observation, game.task)
+
+
+def decided(policy: Policy, observation: Observations, task: Task) -> int:
+    """The action that a policy takes on one observation."""
+    return int(checked_actions(policy(observation[None]), 1, task)[0])

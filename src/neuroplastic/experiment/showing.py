@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import ConfigError
 from ..learn.experience import Observations
-from .game import Game, GameError, Policy, decision
+from .game import Game, GameError, Policy, decided
 from .protocols import Task
 
 Frame = NDArray[np.uint8]
@@ -29,6 +29,22 @@ class Screen(Protocol):
         ...
 
 
+class Commentary(Protocol):
+    """Tells of each decision what there is to tell, and draws it into the frames that follow."""
+
+    def look(self, game: Game) -> Observations:
+        """What of a game the policy is shown."""
+        ...
+
+    def decided(self, game: Game, seen: Observations, action: int) -> None:
+        """Hear what was decided on what was seen."""
+        ...
+
+    def painted(self, frame: Frame) -> Frame:
+        """A frame with the latest decision in it; all frames of one shape become frames of one shape."""
+        ...
+
+
 Opens = Callable[[Frame, float], AbstractContextManager[Screen]]
 """Opens a screen for frames like the first one, at so many a second."""
 
@@ -40,6 +56,8 @@ class ShownEpisode:
     score: float
     decisions: int
     observations: list[Observations]
+    seconds: float = 0.0
+    """of the game's own time"""
 
 
 def show_episodes(
@@ -51,12 +69,13 @@ def show_episodes(
     seed: int = 0,
     longest: float = 120.0,
     why: Callable[[Observations], str] | None = None,
+    commentary: Commentary | None = None,
     on_episode: Callable[[ShownEpisode], None] = lambda _: None,
 ) -> list[ShownEpisode]:
     """Play evaluation episodes and show them, each for at most `longest` seconds of the game's own time.
 
     The screen has the frames and the rate that the environment gives, each with the action that is taken and the
-    score so far, and below that with what `why` says of the observation.
+    score so far, and below that with what `why` says of the observation; a `commentary` draws into the frames.
     """
     if not longest > 0:
         raise ConfigError(f"longest must be a number of seconds above 0, got {longest}")
@@ -71,9 +90,11 @@ def show_episodes(
                 f"{task.key} gives no frame at the beginning of an episode: render() must return a list of frames "
                 "where an environment is made with film=True"
             )
-        with opens(frames[0], rate) as screen:
+        with opens(frames[0] if commentary is None else commentary.painted(frames[0]), rate) as screen:
             while True:
-                shown.append(_shown(game, policy, screen, frames, most=longest * rate, why=why))
+                shown.append(
+                    _shown(game, policy, screen, frames, most=longest * rate, why=why, commentary=commentary)
+                )
                 on_episode(shown[-1])
                 number = next(numbers, None)
                 if number is None:
@@ -90,24 +111,35 @@ def _shown(
     *,
     most: float,
     why: Callable[[Observations], str] | None,
+    commentary: Commentary | None,
 ) -> ShownEpisode:
     """The episode that has begun, with its first frames."""
     observations: list[Observations] = []
     names = game.task.actions
     action, count = 0, len(frames)
+
+    def show(some: list[Frame], score: float) -> None:
+        screen.show(
+            some if commentary is None else [commentary.painted(one) for one in some], names[action], score
+        )
+
     while not game.over and count < most:
-        observations.append(game.observation.copy())
-        action, score = decision(policy, game), game.total_reward
-        screen.reason = "" if why is None else why(game.observation)
-        screen.show(frames, names[action], score)
+        seen = game.observation if commentary is None else commentary.look(game)
+        observations.append(seen.copy())
+        action, score = decided(policy, seen, game.task), game.total_reward
+        screen.reason = "" if why is None else why(seen)
+        if commentary is not None:
+            commentary.decided(game, seen, action)
+        show(frames, score)
         game.act(action)
         frames = _frames(game)
         count += len(frames)
         # The last frame of an action is the one that the next is decided upon, and is shown with that.
-        screen.show(frames[:-1], names[action], score)
+        show(frames[:-1], score)
         frames = frames[-1:]
-    screen.show(frames, names[action], game.total_reward)
-    return ShownEpisode(game.total_reward, len(observations), observations)
+    show(frames, game.total_reward)
+    rate = float(game.environment.metadata["render_fps"])
+    return ShownEpisode(game.total_reward, len(observations), observations, count / rate)
 
 
 def _frames(game: Game) -> list[Frame]:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..experiment.agent import build_agent, diagnosis_of, greedy
@@ -45,6 +46,10 @@ class Imitated:
     rounds: Sequence[Round]
     agreement: float
     """share of the states of the student's own play in which it does what the teacher would do"""
+    as_good: float
+    """share of them in which it does that, or something about as good by the teacher's own values"""
+    taken: tuple[float, ...]
+    """(A,): how often it takes each action there"""
     returns: tuple[float, ...]
     teacher_returns: tuple[float, ...]
     diagnosis: Diagnosis
@@ -112,6 +117,8 @@ def imitate_teacher(
         agent,
         rounds,
         played.agreement,
+        played.as_good,
+        _shares(played.taken, len(task.actions)),
         returns,
         teacher_returns(task, teacher, episodes),
         diagnosis,
@@ -140,7 +147,8 @@ def imitate_recording(
     with Games(task, games=1, threads=False) as games:
         results = games.play(partial(greedy, agent), episodes, seed=EVALUATION_SEED)
     returns = tuple(result.return_ for result in results)
-    agreement = float((greedy(agent, new.attributes) == new.actions).mean())
+    does = greedy(agent, new.attributes)
+    agreement = float((does == new.actions).mean())
     diagnosis = diagnosis_of(agent, new.attributes)
     assert diagnosis is not None
     rounds = [Round(0, student, len(shown), statistics.fmean(returns))]
@@ -148,7 +156,14 @@ def imitate_recording(
     _write(folder, agent, rounds, returns, agreement, diagnosis)
     told = tuple(sentences(made, agent, new.attributes))
     scores = tuple(episode.score for episode in recording.episodes)
-    return Imitated(folder.path, made, agent, rounds, agreement, returns, scores, diagnosis, told)
+    shares = _shares(does, len(task.actions))
+    return Imitated(
+        folder.path, made, agent, rounds, agreement, agreement, shares, returns, scores, diagnosis, told
+    )
+
+
+def _shares(actions: NDArray[np.int64], count: int) -> tuple[float, ...]:
+    return tuple((np.bincount(actions, minlength=count) / len(actions)).tolist())
 
 
 def _shown(episodes: Sequence[Episode]) -> Demonstrations:

@@ -85,8 +85,36 @@ def in_the_box(source: str | Path) -> Path | None:
 
 
 def box_names() -> list[str]:
-    """The names of the agents in the box: the keys of their tasks, with `-dnn` for a plain one beside it."""
+    """The names of the agents in the box: the keys of their tasks, with `-dnn` for a plain one beside it, and
+    `-student` for one that can be read."""
     return sorted(path.parent.name for path in BOX.glob("*/config.json"))
+
+
+def student_of(run: OpenedRun) -> OpenedRun | None:
+    """The readable student of an agent, the newest that lies beside it: in the box, or among one's own runs.
+
+    A run's own name says that it is a student, and its configuration whose; of the others nothing is read.
+    """
+    from ..experiment.run_folder import RunError, RunFolder
+    from ..learn.imitation.config import ImitationConfig
+
+    found = sorted(
+        run.path.absolute().parent.glob("*-student*/config.json"), key=lambda file: file.stat().st_mtime
+    )
+    for file in reversed(found):
+        try:
+            config = RunFolder(file.parent).config()
+        except (RunError, OSError):
+            continue
+        learned = config.learner
+        if (
+            isinstance(learned, ImitationConfig)
+            and learned.teacher == run.path.name
+            and config.task.key == run.config.task.key
+            and (file.parent / "best.safetensors").is_file()
+        ):
+            return open_run(file.parent)
+    return None
 
 
 def kind_of(source: str | Path) -> str:

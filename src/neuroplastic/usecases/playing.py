@@ -11,11 +11,11 @@ from pathlib import Path
 from ..errors import InputError, at_least, suggestion
 from ..experiment.agent import greedy
 from ..experiment.configuration import RunConfig
-from ..experiment.decision import leading_sentence
 from ..experiment.filming import film_at
 from ..experiment.showing import ShownEpisode, show_episodes
 from ..experiment.trial import EVALUATION_SEED
 from ..experiment.window import NoDisplayError, WindowClosedError, check_display, window
+from .commenting import Commentary
 from .opening import RUN, box_names, in_the_box, kind_of, open_run
 
 
@@ -68,13 +68,15 @@ def play_run(
         on_episode(episode.score)
 
     with suppress(WindowClosedError):  # whoever watches has seen enough
+        # To find out where an agent looks takes longer than a decision lasts: a window goes without.
+        commentary = Commentary(opened, heat=film is not None) if explain else None
         show_episodes(
-            config.task,
+            config.task if commentary is None else commentary.task,
             partial(greedy, opened.agent),
             window if film is None else film_at(film),
             episodes=range(episodes),
             seed=EVALUATION_SEED if seed is None else seed,
-            why=leading_sentence(config, opened.agent) if explain else None,
+            commentary=commentary,
             on_episode=over,
         )
     return Shown(config, tuple(scores), film, why_not)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, at_least
 from ..experiment.agent import greedy
 from ..experiment.configuration import RunConfig
-from ..experiment.decision import explain_decision, leading_sentence
-from ..experiment.filming import RecordedEpisode, record_episode
+from ..experiment.decision import explain_decision
+from ..experiment.filming import RecordedEpisode, film_at
 from ..experiment.play import EpisodeResult, Games
 from ..experiment.run_folder import RunError, run_folders
+from ..experiment.showing import show_episodes
 from ..experiment.trial import EVALUATION_SEED, Summary, summarise
+from .commenting import Commentary
 from .opening import in_the_box, open_run
 
 
@@ -59,11 +61,20 @@ def evaluate_run(
 
 @dataclass(frozen=True)
 class Recording:
-    """A film of an episode, and the rules behind the decision in its middle where they were asked for."""
+    """A film of one or more episodes, and the rules behind the decision in its middle where they were asked for."""
 
     path: Path
-    film: RecordedEpisode
+    episodes: tuple[RecordedEpisode, ...]
     explained: str | None
+
+    @property
+    def film(self) -> RecordedEpisode:
+        """The first episode."""
+        return self.episodes[0]
+
+
+# A film that explains shows so many seconds, or episodes: one may be over at once.
+ENOUGH_SECONDS, ENOUGH_EPISODES = 20.0, 5
 
 
 def record_run(
@@ -74,8 +85,15 @@ def record_run(
     seed: int | None = None,
     out: str | None = None,
     explain: bool = False,
+    episodes: int | None = None,
 ) -> Recording:
-    """Film one evaluation episode as an mp4: in the run's folder, or here where the agent is one in the box."""
+    """Film evaluation episodes as an mp4: in the run's folder, or here where the agent is one in the box.
+
+    Without `episodes` it is one; a film that explains goes on for 20 s or five episodes, and shows action values, the
+    leading rule, the words of a student, and for pictures where the agent looks.
+    """
+    if episodes is not None:
+        at_least("episodes", episodes, 1)
     opened = open_run(run, which)
     config = opened.config
     if explain and config.agent != "nfn":
@@ -83,16 +101,27 @@ def record_run(
     name = f"episode-{episode}.mp4"
     own = Path(f"{opened.path.name}-{name}") if in_the_box(run) else opened.path / name
     path = Path(out) if out else own
-    film = record_episode(
-        config.task,
+    commentary = Commentary(opened) if explain else None
+    films: list[RecordedEpisode] = []
+
+    def numbers() -> Iterator[int]:
+        most = episodes or (ENOUGH_EPISODES if explain else 1)
+        for number in range(episode, episode + most):
+            yield number
+            if episodes is None and sum(film.seconds for film in films) >= ENOUGH_SECONDS:
+                return
+
+    show_episodes(
+        config.task if commentary is None else commentary.task,
         partial(greedy, opened.agent),
-        path,
-        episode=episode,
+        film_at(path),
+        episodes=numbers(),
         seed=EVALUATION_SEED if seed is None else seed,
-        why=leading_sentence(config, opened.agent) if explain else None,
+        commentary=commentary,
+        on_episode=films.append,
     )
-    middle = film.observations[len(film.observations) // 2]
-    return Recording(path, film, explain_decision(config, opened.agent, middle) if explain else None)
+    middle = films[0].observations[len(films[0].observations) // 2]
+    return Recording(path, tuple(films), explain_decision(config, opened.agent, middle) if explain else None)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -45,6 +45,9 @@ def configuration(request: TrainRequest, *, also_known: Sequence[str] = ()) -> R
     """The whole configuration of a request; `also_known` are words that a mistyped field may have meant."""
     task = find_task(request.task)
     agent = request.agent or ("nfn" if request.start is None else open_run(request.start).config.agent)
+    # What is seen decides which presets there are.
+    if "observe" in request.fields and hasattr(task, "observe"):
+        task = replace(task, observe=request.fields["observe"])  # type: ignore[type-var]
     name = request.preset
     if name is not None and name.endswith(".json"):
         if request.learner is not None:

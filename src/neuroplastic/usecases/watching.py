@@ -14,12 +14,14 @@ from ..errors import InputError
 from ..experiment.agent import greedy
 from ..experiment.decision import decision, feature_names, head_rules
 from ..experiment.game import Game
+from ..experiment.teachers import picture_of
 from ..learn.experience import Observations
 from ..rules.explanations.explaining import Explainer
 from ..rules.explanations.explanation import Case
 from ..rules.explanations.wording import percent, premises_text
 from ..rules.text.plain import plain_sentences
-from .opening import OpenedRun
+from .commenting import Words, seen_with_words, words_of
+from .opening import OpenedRun, student_of
 
 Frame = NDArray[np.uint8]
 
@@ -58,6 +60,8 @@ class Moment:
     fired_count: int
     rules: int
     """in all"""
+    words: Words | None = None
+    """of an agent that sees pictures, what its readable student would say; None where it has none"""
 
 
 class Watching:
@@ -77,7 +81,10 @@ class Watching:
             )
             base = head_rules(self.config, self.agent)[-1]
             self._sentences = dict(plain_sentences(base, premises=PREMISES_SHOWN))
-        self._game = Game(self.config.task, seed=seed, stream="evaluation", film=True)
+        self.student = student_of(run) if self.is_picture else None
+        self._words = None if self.student is None else words_of(self.student)
+        task = seen_with_words(run, self.student)
+        self._game = Game(task, seed=seed, stream="evaluation", film=True)
         self.frames_per_second = float(self._game.environment.metadata["render_fps"])
         self._frame: Frame = np.zeros((1, 1, 3), np.uint8)
 
@@ -106,7 +113,8 @@ class Watching:
 
     def look(self) -> Moment:
         """The decision that is due."""
-        game, seen = self._game, self._game.observation.copy()
+        game = self._game
+        seen = (game.observation if self.student is None else picture_of(game)).copy()
         with torch.inference_mode():
             values = self.agent(torch.from_numpy(seen[None]))[0].tolist()
         fired: tuple[FiredRule, ...] = ()
@@ -133,6 +141,7 @@ class Watching:
             fired,
             count,
             len(self._sentences),
+            None if self._words is None else self._words(game.observation),
         )
 
     def act(self, action: int) -> list[Frame]:
