@@ -36,7 +36,7 @@ def paper_page() -> Report:
 @pytest.fixture(scope="module")
 def four_studies() -> list[StudyTable]:
     return [
-        made_up_study(trials=24, task=task, agent=agent, seed=seed)
+        made_up_study(trials=60, task=task, agent=agent, seed=seed)
         for seed, (task, agent) in enumerate([("GH", "nfn"), ("BP", "nfn"), ("BP", "dnn"), ("GH", "dnn")])
     ]
 
@@ -104,13 +104,35 @@ def test_studies_give_every_table_and_figure(four_studies: list[StudyTable], tmp
 
 def test_a_study_of_one_trial_is_reported_with_a_note() -> None:
     report = study_report([made_up_study(trials=1)])
-    assert "at least 2 finished trials" in notes(report)
+    assert "at least 50 finished trials" in notes(report)
     assert "No task has a study of both kinds of agent" in notes(report)
     assert "best_nfn" in keys(report)
 
 
+@pytest.mark.parametrize(("trials", "held_back"), [(6, True), (28, True), (29, False)])
+def test_the_best_of_few_trials_is_compared_with_no_other(trials: int, held_back: bool) -> None:
+    pair = [made_up_study(trials=trials, agent=agent, seed=seed) for seed, agent in enumerate(("dnn", "nfn"))]
+    report = study_report(pair)
+    assert ("comparisons" not in keys(report)) == held_back
+    assert ("comparisons of best trials need at least 29 finished trials" in notes(report)) == held_back
+    assert (f"has {trials} finished trials: from 29 on" in notes(report)) == held_back
+    bold = [
+        cell for table in ("best_dnn", "best_nfn") for row in table_of(report, table).rows for cell in row
+    ]
+    assert any(cell.bold for cell in bold) != held_back
+
+
+@pytest.mark.parametrize(("trials", "held_back"), [(6, True), (49, True), (50, False)])
+def test_a_tenth_of_few_trials_weighs_no_hyperparameter(trials: int, held_back: bool) -> None:
+    report = study_report([made_up_study(trials=trials)])
+    assert ("importances_nfn" not in keys(report)) == held_back
+    assert ("agreement_nfn" not in keys(report)) == held_back
+    assert ("need at least 50 finished trials" in notes(report)) == held_back
+
+
 def test_equal_means_are_reported_with_a_note() -> None:
-    report = study_report([made_up_study([({"rules": n, "stge": True}, 5.0) for n in (64, 128, 256)])])
+    same = [({"rules": n, "stge": True}, 5.0) for n in (64, 128, 256)] * 20
+    report = study_report([made_up_study(same)])
     assert "the same mean" in notes(report)
 
 

@@ -15,12 +15,12 @@ HOSTILE = "<b onclick=x>BP"
 @pytest.fixture(scope="module")
 def with_studies(tmp_path_factory):
     rng = np.random.default_rng(0)
-    rate = rng.uniform(1e-4, 1e-3, 40)
+    rate = rng.uniform(1e-4, 1e-3, 60)
     frame = pd.DataFrame(
-        {"trial": range(40), "task": "BP", "agent": "nfn", "study": HOSTILE, "state": "COMPLETE"}
+        {"trial": range(60), "task": "BP", "agent": "nfn", "study": HOSTILE, "state": "COMPLETE"}
     )
     frame["mean"], frame["sd"], frame["slope"] = 1e5 * rate, 1.0, 0.1
-    frame["learning_rate"], frame["rules"] = rate, rng.choice([64, 128], 40)
+    frame["learning_rate"], frame["rules"] = rate, rng.choice([64, 128], 60)
     folder = tmp_path_factory.mktemp("studies")
     frame.to_csv(folder / "made_up.csv", index=False)
     served = Served(folder, "--studies", str(folder / "made_up.csv"))
@@ -32,14 +32,14 @@ def test_a_study_is_shown_with_its_best_trials_and_what_matters(with_studies, br
     browser.go(f"{with_studies.base}/studies")
     until("return !document.querySelector('#shown').hidden")
     assert browser("return document.querySelector('#study').value") == HOSTILE
-    assert "40 complete" in browser("return document.querySelector('#states').textContent")
+    assert "60 complete" in browser("return document.querySelector('#states').textContent")
     means = browser(
         "return [...document.querySelectorAll('#best tr')].map((row) => Number(row.cells[1].textContent))"
     )
     assert means == sorted(means, reverse=True)
     assert len(means) == 10
     assert browser("return document.querySelector('#importance .name').textContent") == "learning_rate"
-    assert browser("return document.querySelectorAll('#parallel .trial').length") == 40
+    assert browser("return document.querySelectorAll('#parallel .trial').length") == 60
     assert browser("return document.querySelectorAll('main b[onclick]').length") == 0
     assert browser("return location.pathname").startswith("/studies/%3Cb")
     assert browser.complaints() == []

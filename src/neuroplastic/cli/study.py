@@ -189,12 +189,16 @@ def run_best(options: argparse.Namespace) -> int:
 
 
 def _print_best(best: BestTrial) -> int:
+    from ..analysis.enough import TO_CHOOSE
+
     print(f"best of {best.finished} finished trials of {best.study}: {_line(best.trial)}")
     if len(best.tied) > 1:
         print(
             f"  {len(best.tied)} means lie within a standard error of the greatest, {best.tied[0].values[0]:.2f} "
             f"(trial {best.tied[0].number}); among them: slope above 0, then least SD"
         )
+    if best.finished < TO_CHOOSE:
+        print(f"  from {TO_CHOOSE} trials on the best is likely (.95) among the best tenth of the space")
     for key, value in best.parameters.items():
         print(f"  {key:14} {value:.6g}" if isinstance(value, float) else f"  {key:14} {value}")
     print(f"  protocol       {best.trial.user_attrs['protocol']}")

@@ -14,6 +14,7 @@ from ..analysis.best import best_trial
 from ..analysis.clusters import Cluster, clusters
 from ..analysis.comparison import Comparison, compare
 from ..analysis.dendrogram import upgma
+from ..analysis.enough import TO_CHOOSE, TO_WEIGH, need_trials
 from ..analysis.errors import AnalysisError, StudyError, TooFewError
 from ..analysis.gower import gower_distances
 from ..analysis.importance import EVALUATORS, PED, importances, leading, mean_importances
@@ -108,9 +109,14 @@ def _one_each(tables: Sequence[StudyTable]) -> None:
 
 def _analysed(table: StudyTable) -> Analysed:
     notes: list[str] = []
-    shares = _tried(lambda: {name: importances(table, name) for name in EVALUATORS}, notes, table.name)
+    shares = _tried(lambda: _shares(table), notes, table.name)
     found = _tried(lambda: _medoid(table, shares), notes, table.name) if shares else None
     return Analysed(table, best_trial(table.finished), shares, found, tuple(notes))
+
+
+def _shares(table: StudyTable) -> dict[str, dict[str, float]]:
+    need_trials(table, TO_WEIGH, "importances, agreement and medoids")
+    return {name: importances(table, name) for name in EVALUATORS}
 
 
 def _tried(make: Callable[[], T], notes: list[str], name: str) -> T | None:
@@ -178,11 +184,31 @@ def _chosen_best(found: Mapping[str, Analysed]) -> dict[str, Chosen]:
 
 def _best(by_agent: Mapping[str, Mapping[str, Analysed]]) -> Section:
     rivals = {"dnn": "nfn", "nfn": "dnn"}
+    # Of too few trials the best is anyone's: nothing is said to beat the other agent's then.
+    enough = {
+        agent: {task: study for task, study in found.items() if len(study.table.finished) >= TO_CHOOSE}
+        for agent, found in by_agent.items()
+    }
     tables = [
-        best_table(agent, _chosen_best(found), _chosen_best(by_agent.get(rivals.get(agent, ""), {})))
+        best_table(
+            agent,
+            _chosen_best(found),
+            {
+                task: chosen
+                for task, chosen in _chosen_best(enough.get(rivals.get(agent, ""), {})).items()
+                if task in enough[agent]
+            },
+        )
         for agent, found in by_agent.items()
     ]
-    return Section("Best hyperparameters", tuple(tables))
+    few = [
+        f"{study.table.name} has {len(study.table.finished)} finished trials: from {TO_CHOOSE} on the best of them is "
+        "likely (.95) among the best tenth of the space."
+        for found in by_agent.values()
+        for study in found.values()
+        if len(study.table.finished) < TO_CHOOSE
+    ]
+    return Section("Best hyperparameters", tuple(tables), tuple(few))
 
 
 def _comparisons(by_agent: Mapping[str, Mapping[str, Analysed]]) -> Section:
@@ -190,13 +216,18 @@ def _comparisons(by_agent: Mapping[str, Mapping[str, Analysed]]) -> Section:
     notes: list[str] = []
     found: dict[str, Comparison] = {}
     for task in ordered(set(dnn) & set(nfn)):
-        pair = dnn[task].best.score, nfn[task].best.score
-        made = _tried(partial(compare, *pair), notes, task)
+        made = _tried(partial(_compared, dnn[task], nfn[task]), notes, task)
         if made is not None:
             found[task] = made
     if not set(dnn) & set(nfn):
         notes.append("No task has a study of both kinds of agent: there is nothing to compare.")
     return Section("Comparisons with tests", (comparison_table(found),) if found else (), tuple(notes))
+
+
+def _compared(dnn: Analysed, nfn: Analysed) -> Comparison:
+    for study in (dnn, nfn):
+        need_trials(study.table, TO_CHOOSE, "comparisons of best trials")
+    return compare(dnn.best.score, nfn.best.score)
 
 
 def _synthesis(agent: str, found: Mapping[str, Analysed]) -> list[Section]:

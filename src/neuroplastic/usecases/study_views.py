@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..analysis.enough import TO_WEIGH, need_trials
 from ..analysis.errors import AnalysisError
 from ..analysis.importance import PED, importances
 from ..analysis.studies import load_studies
@@ -59,6 +60,7 @@ def _view(table: StudyTable) -> StudyView:
     found: Mapping[str, float] = {}
     note = ""
     try:
+        need_trials(table, TO_WEIGH, "importances")
         found = importances(table, PED)
     except AnalysisError as error:
         note = str(error)
