@@ -22,7 +22,7 @@ FILE = Path(__file__).parents[1] / "docs" / "data" / "students.csv"
 FIELDS = (
     *("task", "teacher", "kind", "seed", "rules", "premises", "rounds", "states", "costs", "score", "sd"),
     *("teacher_score", "agreement", "fit", "carry", "leading_rules", "rules_per_decision", "used_rules"),
-    *("longest_rule", "seconds", "as_good", "most_common", "rarest"),
+    *("longest_rule", "seconds", "as_good", "most_common", "rarest", "attributes"),
 )
 
 
@@ -91,6 +91,7 @@ def trial(kind: str, key: str, teacher: str, seed: int, options: argparse.Namesp
         "rounds": options.rounds,
         "states": options.states,
         "costs": int(config.costs),
+        "attributes": task.observation.shape[0],
     }
     taught = {"rules": partial(rules, runs=options.runs), "tree": tree}[kind]
     found = taught(task, asked, config, seed)
