@@ -79,6 +79,7 @@ def searched(command_server, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_small_games_are_searched_by_two_workers_and_the_best_trial_is_trained(without, searched, tmp_path):
     storage = ("--storage", f"sqlite:///{searched / 'studies.db'}")
     status = without("study", "status", *storage).out
