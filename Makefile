@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml setup.py requirements/constraints.txt $(wildcard src/ne
 table-demo: setup  ## train on a small table of data and print the rules
 	$(BIN)/python examples/iris.py
 
-demo: setup  ## train the neuro-fuzzy agent on pistol practice, film it, print its rules (under 8 minutes)
+demo: setup  ## show the trained agent in the box, then train one on pistol practice, film it, print its rules (under 8 minutes)
 	$(BIN)/python examples/pistol_practice.py
 
 studio: setup  ## watch an agent think, turn rules, fit tables, in a browser on this machine

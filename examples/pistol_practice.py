@@ -1,4 +1,4 @@
-"""Trains the neuro-fuzzy agent on pistol practice, films an episode and prints the rules behind one decision.
+"""Shows the trained agent in the box, then trains a neuro-fuzzy agent on pistol practice, films it and explains it.
 
 Run: `make demo`, or `python examples/pistol_practice.py`. It begins no epoch that would end after SECONDS.
 """
@@ -10,20 +10,42 @@ import torch
 from neuroplastic import doom
 from neuroplastic.cli.train import show
 from neuroplastic.doom.presets import preset
-from neuroplastic.usecases.runs import record_run
+from neuroplastic.experiment.decision import head_rules
+from neuroplastic.rules.text.plain import plain_sentences
+from neuroplastic.usecases.opening import open_run
+from neuroplastic.usecases.runs import evaluate_run, record_run
 from neuroplastic.usecases.training import begin_run
 
-SECONDS = 270
+SECONDS = 250
+BOXED, EPISODES, RULES_SHOWN, PREMISES_SHOWN = "DTC", 3, 3, 3
+
+
+def show_boxed() -> None:
+    """What comes along trained: its card, a few episodes, a film, some of its rules."""
+    opened = open_run(BOXED)
+    print(f"In the box: an agent that plays {opened.config.task.title.lower()} ({BOXED}).")
+    if opened.card is not None:
+        print("\n  ".join(["On its card:", *opened.card.lines()]))
+    played = evaluate_run(BOXED, episodes=EPISODES, seed=7)
+    print(f"score now, in {EPISODES} other episodes: {', '.join(f'{score:g}' for score in played.returns)}")
+    made = record_run(BOXED, seed=7)
+    print(f"filmed {made.path}; for more: neuroplastic play {BOXED}")
+    sentences = plain_sentences(head_rules(opened.config, opened.agent)[0], premises=PREMISES_SHOWN)
+    print(f"{RULES_SHOWN} of its {len(sentences)} rules (neuroplastic rules {BOXED}):")
+    for _, sentence in sentences[:RULES_SHOWN]:
+        print(f"  {sentence}")
+    print()
 
 
 def main() -> None:
-    """Train, compare, film, explain."""
+    """Show what is trained already; train, compare, film, explain."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--seconds", type=float, default=SECONDS, help=f"for training (default: {SECONDS})")
     options.add_argument("--runs", default="runs", help="where the run folder goes (default: runs)")
     chosen = options.parse_args()
+    show_boxed()
 
     config = preset("tuned", "BP", "nfn", seed=0)
     planned = config.protocol.steps

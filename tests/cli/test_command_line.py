@@ -126,6 +126,30 @@ def test_run_killed_at_random_moments_goes_on_to_exactly_the_same_end(scenario, 
     assert_same_end(cut, tmp_path / "whole" / cut.name)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_long_run_of_many_games_that_is_killed_twice_goes_on_to_exactly_the_same_end(tmp_path):
+    """SIGKILL once before any checkpoint and once after the first, with the games in processes of their own."""
+    words = ["train", "BP", "--preset", "long", "--threads", "1", "--epochs", "3", "--steps-per-epoch", "512"]
+    words += ["--episodes", "2", "--training-games", "8", "--rollout", "16", "--batch-size", "32"]
+    words += ["--processes", "2"]
+    cut, whole = (tmp_path / name / "BP-nfn-long-seed0" for name in ("cut", "whole"))
+    process = subprocess.Popen(command(*words, "--runs", str(cut.parent)), stdout=subprocess.DEVNULL)
+    wait_for(cut / "config.json")
+    time.sleep(1)
+    process.kill()
+    process.wait()
+    resume = command("train", "--threads", "1", "--resume", str(cut))
+    again = subprocess.Popen(resume, stdout=subprocess.DEVNULL)
+    wait_for(cut / "metrics.csv")
+    time.sleep(0.3)
+    again.kill()
+    assert again.wait() == -signal.SIGKILL, "it came to its end before the kill"
+    subprocess.run(resume, check=True, capture_output=True, timeout=600)
+    subprocess.run(command(*words, "--runs", str(whole.parent)), check=True, capture_output=True, timeout=600)
+    assert_same_end(cut, whole)
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

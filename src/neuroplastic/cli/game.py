@@ -1,4 +1,4 @@
-"""What `neuroplastic train`, `evaluate`, `record` and `runs` take; the game is imported when they run."""
+"""What `neuroplastic train`, `evaluate`, `record`, `box` and `runs` take; the game is imported when they run."""
 
 from __future__ import annotations
 
@@ -66,11 +66,34 @@ def add_to(commands: Any) -> None:
         "--episodes", type=whole(1), help="how many (default: 1; with --explain as said there)"
     )
     record.set_defaults(run=late("play", "run_record"))
+    _add_box(commands, here)
     runs = commands.add_parser("runs", help=f"a table of runs{here}")
     runs.add_argument(
         "--runs", default="runs", metavar="FOLDER", help="where run folders lie (default: runs)"
     )
     runs.set_defaults(run=late("play", "run_list"))
+
+
+def _add_box(commands: Any, here: str) -> None:
+    command = commands.add_parser(
+        "box",
+        help=f"trained agents that come along, and their cards{here}",
+        description="Lists the trained agents that the package brings along, or shows one's card. With --out a run "
+        "becomes such an agent: its files, and a card with its score on new episodes and whether its rules decide.",
+    )
+    command.add_argument("folder", nargs="?", metavar="RUN", help="an agent in the box, or a run")
+    command.add_argument("--out", metavar="FOLDER", help="put the run there, with a card")
+    command.add_argument("--episodes", type=whole(1), default=100, help="for the score (default: 100)")
+    command.add_argument("--seed", type=whole(0), default=9001, help="of these episodes (default: 9001)")
+    command.add_argument(
+        "--chosen", default="not chosen among others", help="how this run was chosen, in words, for the card"
+    )
+    command.add_argument(
+        "--command", dest="trained_by", help="that trained it (default: told from its configuration)"
+    )
+    add_import(command)
+    add_threads(command)
+    command.set_defaults(run=late("play", "run_box"))
 
 
 def _add_train(commands: Any, here: str) -> None:

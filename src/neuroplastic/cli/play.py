@@ -1,12 +1,17 @@
-"""`neuroplastic play`, `evaluate`, `record` and `runs`: what a run has learned."""
+"""`neuroplastic play`, `evaluate`, `record`, `box` and `runs`: what a run has learned."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
+from ..errors import InputError
+from ..usecases.boxing import BoxRequest, boxed_cards, put_in_box
+from ..usecases.cards import Card
 from ..usecases.devices import threads_in_use
-from ..usecases.playing import Shown, play_run
+from ..usecases.opening import open_run
+from ..usecases.playing import Shown, checked, play_run
 from ..usecases.runs import evaluate_run, list_runs, record_run
 from .arguments import new_file
 from .progress import Meter
@@ -30,6 +35,39 @@ def run_evaluate(options: argparse.Namespace) -> int:
         f"{config.task.key} {config.agent} ({options.which} epoch): {played.mean:.2f} +- {played.sd:.2f} "
         f"over {len(returns)} episodes, {min(returns):.4g} to {max(returns):.4g}"
     )
+    print_card(played.card)
+    return 0
+
+
+def print_card(card: Card | None) -> None:
+    """Say what is known of an agent in the box."""
+    if card is not None:
+        print("\n  ".join(["On its card:", *card.lines()]))
+
+
+def run_box(options: argparse.Namespace) -> int:
+    """List the agents in the box, show one's card, or put a run into a box."""
+    if options.folder is None:
+        for name, card in boxed_cards():
+            print(f"{name}: {card.lines()[0] if card is not None else 'no card'}")
+        return 0
+    if options.out is None:
+        card = open_run(checked(options.folder)).card
+        if card is None:
+            raise InputError(f"{options.folder} has no card; make one with --out FOLDER")
+        print("\n".join(card.lines()))
+        return 0
+    request = BoxRequest(
+        options.folder,
+        Path(options.out),
+        episodes=options.episodes,
+        seed=options.seed,
+        chosen=options.chosen,
+        command=options.trained_by,
+    )
+    with Meter("card", options.episodes, unit="episode") as bar:
+        made = put_in_box(request, on_episode=lambda _, __: bar.update())
+    print("\n".join(made.lines()))
     return 0
 
 
@@ -39,6 +77,7 @@ def run_play(options: argparse.Namespace) -> int:
         new_file("--out", options.out, replace=True)
 
     def tell(where: Shown) -> None:
+        print_card(where.card)
         task = where.config.task
         title = f" ({task.title})" if task.title != task.key else ""
         if where.film is None:

@@ -95,6 +95,8 @@ def run_rules(options: argparse.Namespace) -> int:
         print(_shown(rules.text(formulas=options.formulas, exact=options.exact), opened, options))
         if not options.exact:
             print(f"\n{_as_comment(_diagnosis(opened, options))}")
+            if isinstance(opened, OpenedRun) and opened.card is not None:
+                print("\n# ".join(["# On its card:", *opened.card.lines()]))
         return 0
     try:
         content = rules_file(rules, ending, exact=options.exact)

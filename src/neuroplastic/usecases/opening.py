@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
+from .cards import Card, check_card
 
 if TYPE_CHECKING:
     from ..experiment.configuration import RunConfig
@@ -54,6 +55,8 @@ class OpenedRun:
     path: Path
     config: RunConfig
     agent: DuelingNetwork
+    card: Card | None = None
+    """what is known of an agent in the box"""
 
     def need_rules(self) -> None:
         """Raise an InputError unless the agent is neuro-fuzzy."""
@@ -161,7 +164,8 @@ def open_run(source: str | Path, which: str = "best") -> OpenedRun:
 
     boxed = in_the_box(source)
     folder = RunFolder.open(source) if boxed is None else RunFolder(boxed)
+    card = check_card(folder.path)
     config = folder.config()
     agent = build_agent(config)
     folder.load_into(agent, which)
-    return OpenedRun(folder.path, config, agent.eval())
+    return OpenedRun(folder.path, config, agent.eval(), card)

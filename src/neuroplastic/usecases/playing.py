@@ -15,6 +15,7 @@ from ..experiment.filming import film_at
 from ..experiment.showing import ShownEpisode, show_episodes
 from ..experiment.trial import EVALUATION_SEED
 from ..experiment.window import NoDisplayError, WindowClosedError, check_display, window
+from .cards import Card
 from .commenting import Commentary
 from .opening import RUN, box_names, in_the_box, kind_of, open_run
 
@@ -30,6 +31,8 @@ class Shown:
     """None: in a window"""
     no_window: str | None
     """why there was none"""
+    card: Card | None = None
+    """what is known of an agent in the box"""
 
 
 def play_run(
@@ -60,7 +63,7 @@ def play_run(
             why_not = str(error)
     own = Path(f"{opened.path.name}-play.mp4") if in_the_box(run) else opened.path / "play.mp4"
     film = None if out is None and why_not is None else Path(out) if out else own
-    on_screen(Shown(config, (), film, why_not))
+    on_screen(Shown(config, (), film, why_not, opened.card))
     scores: list[float] = []
 
     def over(episode: ShownEpisode) -> None:
@@ -79,7 +82,7 @@ def play_run(
             commentary=commentary,
             on_episode=over,
         )
-    return Shown(config, tuple(scores), film, why_not)
+    return Shown(config, tuple(scores), film, why_not, opened.card)
 
 
 def checked(run: str) -> str:

@@ -17,6 +17,7 @@ from ..experiment.play import EpisodeResult, Games
 from ..experiment.run_folder import RunError, run_folders
 from ..experiment.showing import show_episodes
 from ..experiment.trial import EVALUATION_SEED, Summary, summarise
+from .cards import Card
 from .commenting import Commentary
 from .opening import in_the_box, open_run
 
@@ -27,6 +28,8 @@ class Evaluation:
 
     config: RunConfig
     returns: tuple[float, ...]
+    card: Card | None = None
+    """what is known of an agent in the box"""
 
     @property
     def mean(self) -> float:
@@ -56,7 +59,7 @@ def evaluate_run(
             seed=EVALUATION_SEED if seed is None else seed,
             on_episode=on_episode,
         )
-    return Evaluation(opened.config, tuple(result.return_ for result in results))
+    return Evaluation(opened.config, tuple(result.return_ for result in results), opened.card)
 
 
 @dataclass(frozen=True)

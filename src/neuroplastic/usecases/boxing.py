@@ -1,0 +1,142 @@
+"""A run put into a box: what its agent is made of, and a card that says what it scores and whether its rules decide."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from .. import catalog
+from ..errors import ConfigError, InputError
+from ..experiment.agent import diagnosis_of, greedy
+from ..experiment.configuration import RunConfig
+from ..experiment.options import options
+from ..experiment.play import EpisodeResult, Games, watch_evaluation
+from ..experiment.run_folder import RunFolder
+from ..experiment.tasks import preset_of
+from ..experiment.trial import summarise
+from ..learn.experience import Observations
+from .cards import DIGESTED, Card, card_of, digest, write_card
+from .opening import BOX, OpenedRun, box_names, open_run
+
+KEPT = ("config.json", "best.safetensors", "metrics.csv", "returns.csv", "births.csv")
+MOST_BYTES = 3_000_000
+# Observations of play on which the rules of a card are diagnosed, and the most episodes that are played for them.
+OBSERVATIONS, MOST_EPISODES = 1000, 25
+
+
+@dataclass(frozen=True)
+class BoxRequest:
+    """A run that is to be put into a box."""
+
+    run: str
+    out: Path
+    """the new folder"""
+    episodes: int = 100
+    seed: int = 9001
+    """of the episodes: one that no choice was made on"""
+    chosen: str = "not chosen among others"
+    command: str | None = None
+    """None: told from the configuration"""
+
+
+def make_card(
+    opened: OpenedRun,
+    request: BoxRequest,
+    *,
+    on_episode: Callable[[int, EpisodeResult], None] | None = None,
+) -> Card:
+    """Play new episodes, diagnose the rules on what is seen, and say so on a card."""
+    config, folder = opened.config, RunFolder(opened.path)
+    policy = partial(greedy, opened.agent)
+    with Games(config.task, games=config.protocol.games) as games:
+        played = games.play(policy, request.episodes, seed=request.seed, on_episode=on_episode)
+    returns = np.array([result.return_ for result in played])
+    seen = watch_evaluation(
+        config.task, policy, observations=OBSERVATIONS, episodes=MOST_EPISODES, seed=request.seed
+    )
+    observations: Observations = np.stack(seen[:OBSERVATIONS])  # type: ignore[assignment]
+    found = diagnosis_of(opened.agent, observations)
+    names = ("rows", "rules", "leading_rules", "dead_rules", "carry", "fit", "premises", "rules_per_decision")
+    random = config.task.scores.get("random play")
+    best, steps = summarise(folder.metrics()).best, folder.metrics()[-1].steps
+    return Card(
+        config.task.key,
+        config.agent,
+        request.command or train_command(config),
+        steps,
+        config.seed,
+        request.chosen,
+        best.epoch,
+        request.episodes,
+        request.seed,
+        round(float(returns.mean()), 4),
+        round(float(returns.std(ddof=1)) if len(returns) > 1 else 0.0, 4),
+        float(returns.min()),
+        float(returns.max()),
+        None if random is None else random.mean,
+        {} if found is None else {name: round(float(getattr(found, name)), 4) for name in names},
+        "" if found is None else found.verdict,
+        {name: digest(opened.path / name) for name in DIGESTED},
+    )
+
+
+def put_in_box(
+    request: BoxRequest, *, on_episode: Callable[[int, EpisodeResult], None] | None = None
+) -> Card:
+    """Copy what an agent is made of into a new folder, with its card; refused where it is too large for the box."""
+    opened = open_run(request.run)
+    size = sum((opened.path / name).stat().st_size for name in KEPT if (opened.path / name).is_file())
+    if size > MOST_BYTES:
+        raise InputError(
+            f"{opened.path} has {size / 1e6:.1f} MB, an agent in the box at most {MOST_BYTES / 1e6:.0f}; train one "
+            "with fewer --features"
+        )
+    if request.out.exists() and request.out.resolve() != opened.path.resolve():
+        raise ConfigError(f"{request.out} exists and is not overwritten; choose another folder")
+    card = make_card(opened, request, on_episode=on_episode)
+    request.out.mkdir(parents=True, exist_ok=True)
+    for name in KEPT:
+        source = opened.path / name
+        if source.is_file() and source.resolve() != (request.out / name).resolve():
+            shutil.copyfile(source, request.out / name)
+    write_card(request.out, card)
+    return card
+
+
+def train_command(config: RunConfig) -> str:
+    """The command that trains with this configuration: the preset, and the fields that differ from it.
+
+    Into how many processes games were put is left out: another machine has other cores.
+    """
+    learner = catalog.name_of("learner", config.learner)
+    words = ["neuroplastic train", config.task.key, f"--agent {config.agent} --preset {config.preset}"]
+    try:
+        base = preset_of(config.task, config.preset, config.agent)
+        if catalog.name_of("learner", base.learner) != learner:
+            base = preset_of(config.task, config.preset, config.agent, learner)
+            words.append(f"--learner {learner}")
+    except ConfigError as error:
+        raise ConfigError(
+            f"which command trained it is not known ({error}); say so with --command"
+        ) from error
+    usual = {option.name: option.value for option in options(replace(base, seed=config.seed))}
+    for option in options(config):
+        if option.name not in ("seed", "processes") and usual.get(option.name, option) != option.value:
+            words.append(f"--{option.name.replace('_', '-')} {_word(option.value)}")
+    return " ".join([*words, f"--seed {config.seed}"])
+
+
+def _word(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
+
+
+def boxed_cards() -> list[tuple[str, Card | None]]:
+    """The agents in the box by name, with their cards."""
+    return [(name, card_of(BOX / name)) for name in box_names()]

@@ -1,0 +1,103 @@
+"""A run becomes an agent in a box: its files and a card that says what it is worth; damaged files are refused."""
+
+import json
+
+import pytest
+
+from neuroplastic.errors import ConfigError, InputError
+from neuroplastic.experiment.agent import build_agent
+from neuroplastic.experiment.options import with_values
+from neuroplastic.experiment.run_folder import EpochMetrics, RunError, RunFolder
+from neuroplastic.usecases import boxing
+from neuroplastic.usecases.boxing import BoxRequest, put_in_box, train_command
+from neuroplastic.usecases.cards import CardError, card_of
+from neuroplastic.usecases.opening import BOX, box_names, open_run
+from neuroplastic.usecases.runs import evaluate_run
+from tests.small_game import CorridorTask
+
+REASON = "the best of two"
+
+
+@pytest.fixture
+def run(tmp_path) -> RunFolder:
+    task = CorridorTask(cells=4, limit=9)
+    config = task.preset(task.presets[0], "nfn")
+    folder = RunFolder.create(tmp_path, config)
+    folder.write_best(build_agent(config))
+    folder.write_metrics([EpochMetrics(1, 500, 0.0, 0.0, 0.0, 0.0, 3, 0.1, 0, 0, None)])
+    return folder
+
+
+@pytest.fixture
+def boxed(run, tmp_path):
+    put_in_box(BoxRequest(str(run.path), tmp_path / "box" / "catch", episodes=3, seed=5, chosen=REASON))
+    return tmp_path / "box" / "catch"
+
+
+def test_a_card_tells_budget_choice_score_on_new_episodes_and_whether_the_rules_decide(run, boxed):
+    card = card_of(boxed)
+    assert (card.decisions, card.seed, card.chosen, card.epoch) == (500, 0, REASON, 1)
+    played = evaluate_run(str(run.path), episodes=3, seed=5)
+    assert card.mean == pytest.approx(played.mean, abs=1e-4)
+    assert {"leading_rules", "carry", "fit", "rules"} <= card.diagnosis.keys()
+    assert card.verdict
+    assert not (boxed / "checkpoints").exists()
+    assert open_run(boxed).card == card
+    assert evaluate_run(str(boxed), episodes=1).card == card
+
+
+@pytest.mark.parametrize("name", ["best.safetensors", "config.json"])
+def test_an_agent_whose_file_was_changed_cut_or_lost_is_refused_with_its_name(boxed, name):
+    path = boxed / name
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1
+    for damaged in (bytes(flipped), whole[:-1], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(CardError, match=rf"{name} is damaged"):
+            open_run(boxed)
+    path.unlink()
+    with pytest.raises((CardError, RunError), match=r"is damaged|is not a run"):
+        open_run(boxed)
+    path.write_bytes(whole)
+    assert open_run(boxed).card is not None
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"task": 3}', "[" * 500])
+def test_a_damaged_card_is_refused(boxed, text):
+    (boxed / "card.json").write_text(text)
+    with pytest.raises(CardError, match=r"card.json is damaged"):
+        open_run(boxed)
+
+
+def test_a_card_cannot_name_files_outside_of_its_folder(boxed, tmp_path):
+    card = json.loads((boxed / "card.json").read_text())
+    (tmp_path / "other").write_text("x")
+    card["digests"] = {"../../other": "0" * 64}
+    (boxed / "card.json").write_text(json.dumps(card))
+    with pytest.raises(CardError, match=r"catch/other is damaged: it is missing"):
+        open_run(boxed)
+
+
+def test_what_is_too_large_or_in_the_way_is_refused(run, boxed, tmp_path, monkeypatch):
+    with pytest.raises(ConfigError, match="exists and is not overwritten"):
+        put_in_box(BoxRequest(str(run.path), boxed, episodes=1))
+    monkeypatch.setattr(boxing, "MOST_BYTES", 1000)
+    with pytest.raises(InputError, match="fewer --features"):
+        put_in_box(BoxRequest(str(run.path), tmp_path / "other", episodes=1))
+
+
+def test_the_command_on_a_card_names_what_differs_from_the_preset():
+    task = CorridorTask()
+    config = with_values(task.preset(task.presets[0], "nfn"), {"rules": 7, "seed": 3, "processes": 2})
+    train = f"neuroplastic train corridor --agent nfn --preset {config.preset}"
+    assert train_command(config) == f"{train} --rules 7 --seed 3"
+
+
+@pytest.mark.parametrize("name", box_names())
+def test_every_agent_in_the_box_has_a_card_with_100_new_episodes(name):
+    card = card_of(BOX / name)
+    assert card is not None
+    assert card.episodes >= 100
+    assert bool(card.diagnosis) == (card.agent == "nfn")
+    assert set(card.digests) == {"config.json", "best.safetensors"}
