@@ -3,14 +3,21 @@
 import json
 import urllib.request
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra 'studio'")
 pytest.importorskip("sklearn", reason="needs the extra 'table'")
+pytest.importorskip("gymnasium", reason="needs the extra 'gym'")
 
 from neuroplastic import NeuroFuzzyClassifier
+from neuroplastic.experiment.agent import greedy
 from neuroplastic.learn.columns import Columns
 from neuroplastic.learn.table_model import TableModel
+from neuroplastic.usecases.agent_editing import edited_agent, save_edited_agent
+from neuroplastic.usecases.edits import SetConclusion, SetPremise, SwitchRule
+from neuroplastic.usecases.opening import open_run
+from tests.usecases.test_agent_editing import LEFT, RIGHT, pole_balancer
 from tests.usecases.test_editing import table
 
 EFFECT = "return document.querySelector('#effect').innerText"
@@ -82,7 +89,7 @@ def test_rules_are_switched_off_concluded_anew_added_in_words_and_saved(studio, 
     browser(
         "document.querySelector('#as').value = '../../turned'; document.querySelector('#save button').click()"
     )
-    until("return document.querySelector('#model').value === 'turned'")
+    until("return document.querySelector('#model').value === 'model:turned' && Rules.state.view")
     made = TableModel.load(studio.folder / "models" / "turned")
     assert len(made.estimator.rules_) == cards - 1
     assert browser.complaints() == [] or all("400" in line for line in browser.complaints())
@@ -98,3 +105,54 @@ def test_a_handle_is_moved_by_the_arrow_keys(browser, until, opened):
     center, width = browser("return Rules.state.view.inputs[0].terms[0].slice(1)")
     assert center > old[0]
     assert width > old[1]
+
+
+ANGLE = 2
+TILTED = np.array([[0, 0, -0.1, 0], [0, 0, 0.1, 0]], np.float32)
+
+
+def two_rules(folder):
+    """An agent that pushes left where the pole leans to the left, else right, in a run of that name."""
+    run = pole_balancer(folder / "untrained")
+    edits = [SwitchRule(rule, on=False) for rule in range(2, 12)]
+    for rule, (term, action) in enumerate([(0, LEFT), (1, RIGHT)]):
+        edits += [SetPremise(rule, place, term if place == ANGLE else -1) for place in range(4)]
+        edits += [SetConclusion(rule, action, 1.0), SetConclusion(rule, 1 - action, -1.0)]
+    save_edited_agent(run, edits, folder / "leaning")
+    return open_run(folder / "leaning")
+
+
+def test_an_agents_set_is_dragged_by_mouse_and_it_acts_as_foretold(studio, browser, until):
+    run = two_rules(studio.folder / "runs")
+    assert greedy(run.agent, TILTED).tolist() == [LEFT, RIGHT]
+    browser.go(f"{studio.base}/rules/leaning?agent=1")
+    until("return Rules.state.view && RulesPlay.state.before.length === 20 && Rules.state.seen")
+    before = browser(VIEW)
+    handle = f'[data-handle="{ANGLE}-0"]'
+    x, y, width, plot = browser(
+        f"""const handle = document.querySelector('{handle}');
+        handle.scrollIntoView({{ block: 'center' }});
+        const b = handle.getBoundingClientRect();
+        return [b.x, b.y, b.width, handle.ownerSVGElement.getBoundingClientRect().right]"""
+    )
+    start = x + width / 2, y + width / 2
+    browser.drag(start, (plot - 4, start[1]))  # "low" beyond "high": left and right change places
+    until(SETTLED, 1)
+    until("return RulesPlay.done() && RulesPlay.state.after.length === 20")
+    low, high = browser(f"return Rules.state.view.inputs[{ANGLE}].terms.map((term) => term[1])")
+    assert low > high
+    assert "→" in browser(EFFECT)
+
+    browser("document.querySelector('#undo').click()")
+    until(SETTLED, 0)
+    until("return JSON.stringify(Rules.state.view) === arguments[0]", before)  # leads come with the play
+    browser("document.querySelector('#redo').click()")
+    until(SETTLED, 1)
+    browser(
+        "document.querySelector('#as').value = 'the other way'; document.querySelector('#save button').click()"
+    )
+    until("return document.querySelector('#model').value === 'agent:the-other-way' && Rules.state.view")
+    made = open_run(studio.folder / "runs" / "the-other-way")
+    assert greedy(made.agent, TILTED).tolist() == [RIGHT, LEFT]
+    assert greedy(edited_agent(run, []).agent, TILTED).tolist() == [LEFT, RIGHT]
+    assert browser.complaints() == []

@@ -23,7 +23,7 @@ def digests():
 
 
 def test_there_are_agents_and_none_is_large():
-    assert NAMES == ["DTC", "DTC-student", "GH"]
+    assert NAMES == ["DTC", "DTC-student", "GH", "GH-student"]
     assert all(path.stat().st_size < 3_000_000 for path in BOX.rglob("*"))
 
 
@@ -33,7 +33,7 @@ def test_an_agent_in_the_box_plays_well_without_any_run_folder(name, tmp_path, m
     before = digests()
     assert kind_of(name) == "run"
     found = evaluate_run(name, episodes=2, seed=7)
-    assert found.mean > {"DTC": 8, "DTC-student": 8, "GH": 1500}[name]
+    assert found.mean > {"DTC": 8, "DTC-student": 8, "GH": 1500, "GH-student": 1500}[name]
     assert digests() == before
     assert not list(tmp_path.iterdir())
 

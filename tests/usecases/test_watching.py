@@ -54,3 +54,14 @@ def test_why_not_names_a_rule_that_is_for_the_action_and_heat_lies_over_the_pict
     assert "the nearest is rule" in told
     assert heat.shape == moment.observation.shape[:2]
     assert np.abs(heat).max() == pytest.approx(1)
+
+
+def test_a_student_in_the_box_says_in_words_what_happens_and_changes_nothing(run, monkeypatch):
+    beside = watched(run, 7)
+    assert all(m.words.sentence.startswith("IF ") and "monster" in m.words.sentence for m in beside)
+    assert any(m.words_agree for m in beside)
+    monkeypatch.setattr("neuroplastic.usecases.watching.student_of", lambda _: None)
+    alone = watched(run, 7)
+    assert alone[0].words is None
+    assert [m.values for m in alone] == [m.values for m in beside]
+    assert all((a.observation == b.observation).all() for a, b in zip(alone, beside, strict=True))

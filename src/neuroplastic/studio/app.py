@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
 from . import pages
+from .agents import Agents
 from .desk import Desk
 from .guard import App, Door, Guard
 from .library import Library
@@ -27,9 +28,6 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
 
     async def home(_: Request) -> Response:
         return RedirectResponse(start, 303)
-
-    async def agents(_: Request) -> Response:
-        return JSONResponse({"agents": list(library.agents())})
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -48,7 +46,7 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
         Route("/", home),
         *shells,
         Route("/static/{name}", pages.static),
-        Route("/api/agents", agents),
+        *Agents(library, desk).routes(),
         WebSocketRoute("/api/watch/{name}", Viewers(library).watch),
         *tables.routes(),
         *trainings.routes(),

@@ -7,13 +7,23 @@ from dataclasses import fields
 from typing import Any
 
 from ..errors import InputError
-from ..usecases.edits import AddRule, Edit, FreezeRule, MoveSet, SetConclusion, SetPremise, SwitchRule
+from ..usecases.edits import (
+    AddRule,
+    DecideFor,
+    Edit,
+    FreezeRule,
+    MoveSet,
+    SetConclusion,
+    SetPremise,
+    SwitchRule,
+)
 
 MOST_EDITS = 500
 KINDS: dict[str, type[Edit]] = {
     "set": MoveSet,
     "premise": SetPremise,
     "conclusion": SetConclusion,
+    "decide": DecideFor,
     "switch": SwitchRule,
     "freeze": FreezeRule,
     "add": AddRule,

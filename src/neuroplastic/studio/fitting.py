@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..usecases.progress import Headway, Listener
 from ..usecases.requests import FitRequest, TableRequest
+from .edits import edits_of
 from .worker import CRASHED, FAILED, Channel, Worker
 
 PROGRESS, DONE, CANCELLED, RUNNING = "progress", "done", "cancelled", "running"
@@ -24,11 +26,32 @@ PERIOD = 0.1
 def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: str) -> None:
     """Read, fit and write; told in the end."""
     from ..usecases.preparing import prepare_table
-    from ..usecases.progress import Headway
     from ..usecases.table_pages import save_table
     from ..usecases.tables import fit_table
     from ..usecases.trying import outcome_of
 
+    channel.send(PROGRESS, asdict(Headway("reading", 0, 1, "file")))
+    prepared = prepare_table(table)
+    fitted = fit_table(prepared, how, on_progress=_telling(channel))
+    channel.send(PROGRESS, asdict(Headway("writing", 0, 1, "page")))
+    saved = save_table(fitted, out)
+    channel.send(DONE, {"model": name, **asdict(outcome_of(fitted, saved.summary))})
+
+
+def refit(channel: Channel, path: str, edits: list[Any], data: str, name: str, out: str) -> None:
+    """Learn on from edited rules; told in the end."""
+    from ..usecases.opening import OpenedTable, open_anything
+    from ..usecases.refitting import refit_edited
+
+    opened = open_anything(path)
+    if not isinstance(opened, OpenedTable):
+        raise InputError(f"{Path(path).name} is no model of a table")
+    made = refit_edited(opened, edits_of(edits), data, out, on_progress=_telling(channel))
+    channel.send(DONE, {"model": name, "refitted": {**asdict(made), "path": name}})
+
+
+def _telling(channel: Channel) -> Listener:
+    """Tells how far the work is, now and then; raises when it is to end."""
     told = 0.0
 
     def tell(headway: Headway) -> None:
@@ -39,12 +62,7 @@ def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: 
             told = time.monotonic()
             channel.send(PROGRESS, asdict(headway))
 
-    channel.send(PROGRESS, asdict(Headway("reading", 0, 1, "file")))
-    prepared = prepare_table(table)
-    fitted = fit_table(prepared, how, on_progress=tell)
-    channel.send(PROGRESS, asdict(Headway("writing", 0, 1, "page")))
-    saved = save_table(fitted, out)
-    channel.send(DONE, {"model": name, **asdict(outcome_of(fitted, saved.summary))})
+    return tell
 
 
 @dataclass
@@ -98,11 +116,21 @@ class Fits:
 
     def start(self, table: TableRequest, how: FitRequest, name: str) -> Fit:
         """Begin one; blocks while the process starts."""
+        made = self._new(name)
+        made.worker = Worker(fit, table, how, name, str(self.models / name), hear=made.hear)
+        return made
+
+    def start_from(self, path: str, edits: list[Any], data: str, name: str) -> Fit:
+        """Begin to learn on from a model's edited rules; blocks while the process starts."""
+        made = self._new(name)
+        made.worker = Worker(refit, path, edits, data, name, str(self.models / name), hear=made.hear)
+        return made
+
+    def _new(self, name: str) -> Fit:
         made = Fit(next(self._numbers), name)
         self.by_number[made.number] = made
         for number in [n for n, one in self.by_number.items() if one.state != RUNNING][:-KEPT]:
             del self.by_number[number]
-        made.worker = Worker(fit, table, how, name, str(self.models / name), hear=made.hear)
         return made
 
     def cancel(self, made: Fit) -> None:

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 SHELLS = {
     "watch": ("Watch", ("watch.js",)),
     "table": ("Table", ("rule_base.js", "what_if.js", "table.js")),
-    "rules": ("Rules", ("rule_base.js", "rules.js")),
+    "rules": ("Rules", ("rules_play.js", "rules.js")),
     "train": ("Train", ("train.js",)),
     "studies": ("Studies", ("studies.js",)),
 }

@@ -57,12 +57,17 @@ class _Player:
         self._due = self._sent = 0.0
 
     def run(self) -> None:
+        from ..usecases.commenting import agreement_of
+
         watching = self.watching
         watching.begin(self.episode)
         task = watching.config.task
         rules = watching.config.agent == "nfn"
         facts = {"actions": watching.actions, "title": task.title, "seed": self.seed, "episode": self.episode}
         facts |= {"rules": rules, "picture": watching.is_picture and rules, "kept": KEPT}
+        student = watching.student
+        if student is not None:
+            facts["student"] = {"name": student.path.name, "agreement": agreement_of(student)}
         self.channel.send(READY, facts)
         while self._obey():
             self._decision()
@@ -80,6 +85,8 @@ class _Player:
             "count": moment.fired_count,
             "rules": moment.rules,
         }
+        if moment.words is not None:
+            facts["words"] = [moment.words.sentence, moment.words.action, moment.words_agree]
         jpeg = _jpeg(moment.frame)
         self.past.append((facts, jpeg, moment.observation))
         self._show_past(0)

@@ -69,6 +69,7 @@ class Tables:
             Route(f"{model}/explain", answering(self.explain), methods=["POST"]),
             Route(f"{model}/rules", answering(self.rules), methods=["POST"]),
             Route(f"{model}/save", answering(self.save), methods=["POST"]),
+            Route(f"{model}/refit", answering(self.refit), methods=["POST"]),
             Route(f"{model}/page", answering(self.page)),
             Route(f"{model}/download/{{what}}", answering(self.download)),
         ]
@@ -122,8 +123,7 @@ class Tables:
         )
         readable = named(given, "readable", bool, True)
         how = FitRequest(folds=min(named(given, "folds", int, 5), 20), readable=readable)
-        if len(self.fits.running) >= MOST_FITS:
-            raise HTTPException(429, f"{MOST_FITS} fits are running already; wait for one, or cancel it")
+        self._need_room()
         name = self._new_name(Path(rows.name).stem)
         made = await asyncio.to_thread(self.fits.start, table, how, name)
         return JSONResponse(made.told())
@@ -176,6 +176,16 @@ class Tables:
         edits = named(given, "edits", list, [])
         return JSONResponse(await self.desk.ask("save_turned", path=path, edits=edits, out=out))
 
+    async def refit(self, request: Request) -> Response:
+        """Begin to learn on from a model's edited rules, on a table at hand."""
+        given = await json_of(request)
+        name, path = self._model(request)
+        rows, edits = self._rows(named(given, "table", str)), named(given, "edits", list, [])
+        self._need_room()
+        wanted = self._new_name(named(given, "as", str, "") or f"{name}-learned")
+        made = await asyncio.to_thread(self.fits.start_from, path, edits, str(rows.path), wanted)
+        return JSONResponse(made.told())
+
     async def page(self, request: Request) -> Response:
         """The page that was written with a model, as it was written."""
         _, path = self._model(request)
@@ -201,6 +211,10 @@ class Tables:
         rows = self._rows(key)
         found = await self.desk.ask("look", path=str(rows.path), seconds=30.0)
         return {"key": key, "name": rows.name, **found}
+
+    def _need_room(self) -> None:
+        if len(self.fits.running) >= MOST_FITS:
+            raise HTTPException(429, f"{MOST_FITS} fits are running already; wait for one, or cancel it")
 
     def _rows(self, key: str) -> Rows:
         if key not in self.rows:

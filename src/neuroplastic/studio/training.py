@@ -30,21 +30,35 @@ TASKS = ("BP", "BR", "PP", "HTL", "DTC", "TC", "GH", "CartPole-v1", "Acrobot-v1"
 _MOST = {"epochs": 1000, "steps_per_epoch": 10_000_000, "episodes": 1000, "seed": 2**31 - 1}
 
 
-def train(
-    channel: Channel, task: str, agent: str, fields: dict[str, str], runs: str, resume: str | None
-) -> None:
+@dataclass(frozen=True)
+class Wish:
+    """A run that is to begin: of a task, or from a run's agent; or one that is to go on."""
+
+    task: str = ""
+    agent: str = ""
+    preset: str | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+    start: str | None = None
+    resume: str | None = None
+
+
+def train(channel: Channel, wish: Wish, runs: str) -> None:
     """Train until done or told to stop; the state is saved then."""
     import torch
 
     from ..experiment.trial import Progress, Stopped
-    from ..usecases.training import TrainRequest, begin_run, configuration, resume_run
+    from ..usecases.training import TrainRequest, begin_run, configuration, resume_run, started
 
     torch.set_num_threads(1)
-    if resume is None:
-        trial = begin_run(configuration(TrainRequest(task, agent, fields=fields)), runs=runs)
-        first = 0
+    fields, first = wish.fields, 0
+    if wish.resume is not None:
+        trial, first = resume_run(wish.resume, epochs=int(fields["epochs"]) if "epochs" in fields else None)
+    elif wish.start is not None:
+        found, config = started(wish.start, fields)
+        trial = begin_run(config, runs=runs, start=found)
     else:
-        trial, first = resume_run(resume, epochs=int(fields["epochs"]) if "epochs" in fields else None)
+        request = TrainRequest(wish.task, wish.agent, wish.preset, fields=fields)
+        trial = begin_run(configuration(request), runs=runs)
     channel.send(BEGUN, trial.folder.path.name)
     began, told = time.monotonic(), 0.0
 
@@ -135,18 +149,25 @@ class Trainings:
         return JSONResponse({"runs": list(known), "tasks": TASKS, "here": told, "followed": curves})
 
     async def begin(self, request: Request) -> Response:
-        """Begin a run."""
+        """Begin a run of a task, or from the agent of a run."""
         given = await json_of(request)
-        task = named(given, "task", str).strip()
-        if not task or len(task) > 100 or ":" in task or "/" in task.removeprefix("ALE/"):
-            raise ConfigError("task must be a name such as DTC or CartPole-v1")
-        agent = named(given, "agent", str, "nfn")
         fields = {
             name: str(min(at_least(name, given[name], 0), most))
             for name, most in _MOST.items()
             if given.get(name) is not None
         }
-        return await self._start(task, agent, fields, None)
+        if "start" in given:
+            start = self.library.agents().get(named(given, "start", str))
+            if start is None:
+                raise HTTPException(404, "there is no agent of that name here; choose one from the list")
+            return await self._start(Wish(fields=fields, start=str(start)))
+        task = named(given, "task", str).strip()
+        if not task or len(task) > 100 or ":" in task or "/" in task.removeprefix("ALE/"):
+            raise ConfigError("task must be a name such as DTC or CartPole-v1")
+        preset = named(given, "preset", str, "") or None
+        if preset is not None and not preset.isalnum():
+            raise ConfigError("preset must be a name such as readable")
+        return await self._start(Wish(task, named(given, "agent", str, "nfn"), preset, fields))
 
     async def resume(self, request: Request) -> Response:
         """Go on with a run, if need be for more epochs."""
@@ -156,7 +177,7 @@ class Trainings:
         fields = (
             {} if epochs is None else {"epochs": str(min(at_least("epochs", epochs, 1), _MOST["epochs"]))}
         )
-        return await self._start("", "", fields, str(path))
+        return await self._start(Wish(fields=fields, resume=str(path)))
 
     async def stop(self, request: Request) -> Response:
         """Stop a run at the next step; its state is saved."""
@@ -167,7 +188,7 @@ class Trainings:
                 return JSONResponse(one.told())
         raise HTTPException(404, "no run of that name trains here")
 
-    async def _start(self, task: str, agent: str, fields: dict[str, str], path: str | None) -> Response:
+    async def _start(self, wish: Wish) -> Response:
         if sum(one.is_alive for one in self.here) >= MOST_RUNS:
             raise HTTPException(429, f"{MOST_RUNS} runs train already; wait for one, or stop it")
         self.here = [one for one in self.here if one.is_alive or one.state == FAILED][-8:]
@@ -175,7 +196,7 @@ class Trainings:
         self.here.append(made)
         runs = str(self.library.runs)
         made.worker = await asyncio.to_thread(
-            Worker, train, task, agent, fields, runs, path, hear=made.hear, may_have_children=True
+            Worker, train, wish, runs, hear=made.hear, may_have_children=True
         )
         return JSONResponse(made.told())
 

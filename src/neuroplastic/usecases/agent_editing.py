@@ -153,7 +153,7 @@ def _any_slot(net: NeuroFuzzyNetwork, attribute: int, name: str) -> int:
 
 
 def save_edited_agent(run: OpenedRun, edits: Sequence[Edit], out: str | Path) -> Path:
-    """Write the edited agent as a run of its own, which appears whole or not at all. It can be begun from."""
+    """Write the edited agent as a run of its own, which appears whole or not at all; training it begins from there."""
     if not edits:
         raise ConfigError("nothing was edited; there is no new agent to save")
     made, path = edited_agent(run, edits), check_new_folder(out)
@@ -164,6 +164,7 @@ def save_edited_agent(run: OpenedRun, edits: Sequence[Edit], out: str | Path) ->
         folder = RunFolder(part)
         folder.write_config(made.config)
         folder.write_best(made.agent)
+        folder.write_start(made.agent)  # what is gone on with replaces the best
         folder.write_births(made.agent)
         part.rename(path)
     except BaseException:

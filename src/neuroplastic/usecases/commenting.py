@@ -18,6 +18,7 @@ from ..experiment.game import Game
 from ..experiment.painting import Told, paint
 from ..experiment.play import watch_evaluation
 from ..experiment.protocols import Task
+from ..experiment.run_folder import RunFolder
 from ..experiment.showing import Frame
 from ..experiment.teachers import picture_of
 from ..learn.experience import Observations
@@ -65,6 +66,12 @@ def seen_with_words(run: OpenedRun, student: OpenedRun | None) -> Task:
     if student is None or not task.observation.is_picture:
         return task
     return replace(task, observe="objects")  # type: ignore[type-var]
+
+
+def agreement_of(student: OpenedRun) -> float | None:
+    """In which share of its own decisions a student did what its teacher would, as its run tells; None: it does not."""
+    metrics = RunFolder(student.path).metrics()
+    return metrics[-1].figures.get("agreement") if metrics else None
 
 
 class Commentary:

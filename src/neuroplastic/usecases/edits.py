@@ -43,6 +43,14 @@ class SetConclusion:
 
 
 @dataclass(frozen=True)
+class DecideFor:
+    """Another class or action that a rule is for: its number and the rule's greatest change places."""
+
+    rule: int
+    output: int
+
+
+@dataclass(frozen=True)
 class SwitchRule:
     """A rule that counts, or does not."""
 
@@ -65,7 +73,7 @@ class FreezeRule:
     on: bool
 
 
-Edit = MoveSet | SetPremise | SetConclusion | SwitchRule | FreezeRule | AddRule
+Edit = MoveSet | SetPremise | SetConclusion | DecideFor | SwitchRule | FreezeRule | AddRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +144,15 @@ def _applied(edited: Edited, edit: Edit) -> Edited:
         premises = base.premises.copy()
         premises[edit.rule, edit.input] = edit.term
         return replace(edited, base=replace(base, premises=premises))
-    if isinstance(edit, SetConclusion):
+    if isinstance(edit, SetConclusion | DecideFor):
         _within("rule", edit.rule, rules)
         _within("output", edit.output, outputs)
         bias = base.consequents.bias.copy()
-        bias[edit.rule, edit.output] = edit.value
+        if isinstance(edit, SetConclusion):
+            bias[edit.rule, edit.output] = edit.value
+        else:
+            places = [int(bias[edit.rule].argmax()), edit.output]
+            bias[edit.rule, places] = bias[edit.rule, places[::-1]]
         concluded = replace(base.consequents, bias=bias)
         return replace(edited, base=replace(base, consequents=concluded))
     return replace(edited, base=with_rule(base, edit.text))

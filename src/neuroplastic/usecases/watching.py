@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..experiment.agent import greedy
 from ..experiment.decision import decision, feature_names, head_rules
 from ..experiment.game import Game
-from ..experiment.teachers import picture_of
+from ..experiment.teachers import picture_of, plainest
 from ..learn.experience import Observations
 from ..rules.explanations.explaining import Explainer
 from ..rules.explanations.explanation import Case
@@ -62,6 +62,8 @@ class Moment:
     """in all"""
     words: Words | None = None
     """of an agent that sees pictures, what its readable student would say; None where it has none"""
+    words_agree: bool = False
+    """whether the student would do the same"""
 
 
 class Watching:
@@ -83,6 +85,7 @@ class Watching:
             self._sentences = dict(plain_sentences(base, premises=PREMISES_SHOWN))
         self.student = student_of(run) if self.is_picture else None
         self._words = None if self.student is None else words_of(self.student)
+        self._plainest = plainest(self.config.task)
         task = seen_with_words(run, self.student)
         self._game = Game(task, seed=seed, stream="evaluation", film=True)
         self.frames_per_second = float(self._game.environment.metadata["render_fps"])
@@ -130,6 +133,7 @@ class Watching:
                 )
             )
         action = int(greedy(self.agent, seen[None])[0])
+        words = None if self._words is None else self._words(game.observation)
         return Moment(
             game.episode,
             game.steps,
@@ -141,7 +145,8 @@ class Watching:
             fired,
             count,
             len(self._sentences),
-            None if self._words is None else self._words(game.observation),
+            words,
+            words is not None and bool(self._plainest[words.action] == self._plainest[action]),
         )
 
     def act(self, action: int) -> list[Frame]:

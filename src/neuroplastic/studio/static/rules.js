@@ -1,9 +1,11 @@
 "use strict";
 // Rules turned by hand. All edits are kept here; the studio applies them to the original, so undoing is exact.
 const Rules = (() => {
-  const { made, drawn, one, problem, ask, about, remember, fill, shown, percent, toast } = Studio;
+  const { made, drawn, one, problem, ask, about, remember, shown, percent, toast } = Studio;
   const [WIDE, HIGH, ROOM] = [320, 110, 14];
-  const state = { name: "", table: "", edits: [], undone: [], view: null, first: null, pending: false, again: false };
+  const state = { name: "", agent: false, table: "", edits: [], undone: [], view: null, seen: null, pending: false, again: false, unfolded: new Set() };
+
+  const address = () => `/api/${state.agent ? "agents" : "models"}/${encodeURIComponent(state.name)}`;
 
   // One question at a time; while one is out, only the newest further one waits.
   async function refresh() {
@@ -16,11 +18,12 @@ const Rules = (() => {
       state.again = false;
       const wish = { edits: state.edits, ...(state.table ? { table: state.table } : {}) };
       try {
-        const view = await ask(`/api/models/${encodeURIComponent(state.name)}/rules`, wish);
+        const view = await ask(`${address()}/rules`, wish);
         problem("");
         state.view = view;
-        if (!state.edits.length) state.first = view;
+        if (view.agent) withSeen();
         show();
+        if (view.agent && !state.again && (view.quick || RulesPlay.state.wanted)) RulesPlay.play([...state.edits], 400);
       } catch (error) {
         problem(error.message);
         if (state.edits.length && !state.again) state.edits.pop(); // what was refused is not kept
@@ -49,6 +52,21 @@ const Rules = (() => {
     refresh();
   }
 
+  // What an agent met in its play: how its inputs lie, and which rules led. Leads are of the rules that are on.
+  function withSeen() {
+    const { view, seen } = state;
+    if (!seen) return;
+    seen.ranges.forEach(([low, high, histogram], k) => Object.assign(view.inputs[k], { low, high, histogram }));
+    view.leads = view.sentences.map((_, rule) => seen.leads[rule] ?? 0);
+  }
+
+  function met({ ranges, leads }) {
+    const on = state.view.sentences.map((_, rule) => rule).filter((rule) => !state.view.off.includes(rule));
+    state.seen = { ranges, leads: Object.fromEntries(on.map((rule, place) => [rule, leads[place]])) };
+    withSeen();
+    show();
+  }
+
   function show() {
     const { view } = state;
     one("#turning").hidden = false;
@@ -56,21 +74,29 @@ const Rules = (() => {
     one("#redo").disabled = !state.undone.length;
     const count = state.edits.length;
     one("#edits").textContent = count ? `${count} edit${count > 1 ? "s" : ""}` : "as it was learned";
-    showEffect(view.effect);
+    if (view.agent) RulesPlay.show();
+    else showEffect(view.effect);
+    showLearning(view);
     const focused = document.activeElement?.dataset?.handle || document.activeElement?.dataset?.key;
     showCards(view);
+    one("#of-inputs").hidden = one("#add").hidden = !view.inputs.length;
     showSets(view);
     showMap(view);
     if (focused) document.querySelector(`[data-handle="${focused}"], [data-key="${focused}"]`)?.focus();
   }
 
+  function showLearning(view) {
+    one("#on").textContent = view.agent ? "Train on from here" : "Learn on from here";
+    one("#on").disabled = Boolean(view.why_not_trained) || (!view.agent && !state.table);
+    const kept = view.frozen.length ? `${view.frozen.length} frozen rule${view.frozen.length > 1 ? "s stay" : " stays"} as written; the others learn.` : "Freeze the rules that learning is to leave as they are.";
+    one("#on-how").textContent = view.why_not_trained ? `Cannot be trained on: ${view.why_not_trained}.` : !view.agent && !state.table ? "Choose a table above to see what edits do, and to learn on from them." : kept;
+    one("#rules-how").textContent = view.agent && !view.inputs.length ? "This agent sees pictures: its rules ask for features that have no names. What a rule concludes can be turned; the rule can be switched off, or frozen." : "";
+  }
+
   function showEffect(effect) {
     const place = one("#effect");
     place.replaceChildren();
-    if (!effect) {
-      made("p", "how", place, "Choose a table above to see what edits do to its predictions.");
-      return;
-    }
+    if (!effect) return;
     const line = made("p", "verdict", place);
     made("span", "", line, `${effect.measure} ${effect.before.toFixed(3)} → `);
     const better = effect.after > effect.before;
@@ -87,7 +113,11 @@ const Rules = (() => {
     const place = one("#cards");
     place.replaceChildren();
     const total = view.leads.reduce((sum, count) => sum + count, 0);
-    view.sentences.forEach((sentence, rule) => {
+    const order = view.sentences.map((_, rule) => rule);
+    // Of many rules, those that lead are looked for.
+    if (total && order.length > 16) order.sort((a, b) => view.leads[b] - view.leads[a] || a - b);
+    for (const rule of order) {
+      const sentence = view.sentences[rule];
       const off = view.off.includes(rule);
       const card = made("article", `card${off ? " off" : ""}`, place);
       card.id = `rule-${rule + 1}`;
@@ -99,14 +129,25 @@ const Rules = (() => {
       box.dataset.key = `on-${rule}`;
       made("b", "", label, ` Rule ${rule + 1}`);
       box.addEventListener("change", () => edit({ kind: "switch", rule, on: box.checked }));
-      if (total) made("span", "", head, ` leads on ${view.leads[rule]} rows, ${percent(view.leads[rule] / total)}`);
+      freezing(head, view, rule);
+      if (total) made("span", "", head, view.agent ? `leads ${percent(view.leads[rule] / total)} of the decisions` : `leads on ${view.leads[rule]} rows, ${percent(view.leads[rule] / total)}`);
       const parts = made("div", "premises", card);
       view.premises[rule].forEach((term, input) => {
         if (term >= 0) premise(parts, view, rule, input, term);
       });
       more(parts, view, rule);
       conclusions(card, view, rule);
-    });
+    }
+  }
+
+  function freezing(head, view, rule) {
+    const label = made("label", "", head);
+    label.title = "learning leaves it exactly as it is";
+    const box = made("input", "", label);
+    Object.assign(box, { type: "checkbox", checked: view.frozen.includes(rule) });
+    box.dataset.key = `frozen-${rule}`;
+    made("span", "", label, " frozen");
+    box.addEventListener("change", () => edit({ kind: "freeze", rule, on: box.checked }));
   }
 
   function premise(parent, view, rule, input, term) {
@@ -138,21 +179,40 @@ const Rules = (() => {
   }
 
   function conclusions(card, view, rule) {
-    const line = made("div", "conclusions", card);
-    made("span", "", line, view.formulas ? "then, beside its formula" : "then");
+    if (view.classes) decision(card, view, rule);
+    const inside = view.classes ? made("details", "", card) : card;
+    if (view.classes) {
+      inside.open = state.unfolded.has(rule);
+      inside.addEventListener("toggle", () => (inside.open ? state.unfolded.add(rule) : state.unfolded.delete(rule)));
+      made("summary", "", inside, view.agent ? "what each action is worth to it" : "how much it is for each class");
+    }
+    const line = made("div", "conclusions", inside);
+    if (!view.classes) made("span", "", line, view.formulas ? "then, beside its formula" : "then");
     view.outputs.forEach((output, k) => {
       const label = made("label", "", line);
       made("span", "", label, output);
       const input = made("input", "", label);
-      Object.assign(input, { type: "number", step: "any", value: shown(view.conclusions[rule][k], 5) });
+      Object.assign(input, { type: "number", step: "any", value: shown(view.conclusions[rule][k], 3) });
       input.dataset.key = `conclusion-${rule}-${k}`;
-      const best = view.classes && view.conclusions[rule][k] === Math.max(...view.conclusions[rule]);
-      label.classList.toggle("best", best);
+      label.classList.toggle("best", view.classes && k === best(view, rule));
       input.addEventListener("change", () => {
         const value = Number(input.value);
         if (input.value !== "" && Number.isFinite(value)) edit({ kind: "conclusion", rule, output: k, value });
       });
     });
+  }
+
+  const best = (view, rule) => view.conclusions[rule].indexOf(Math.max(...view.conclusions[rule]));
+
+  // What a rule is for, chosen by name: the two numbers change places.
+  function decision(card, view, rule) {
+    const label = made("label", "premise then", card);
+    made("b", "", label, "THEN ");
+    const select = made("select", "", label);
+    select.dataset.key = `decide-${rule}`;
+    view.outputs.forEach((output, k) => (made("option", "", select, output).value = k));
+    select.value = best(view, rule);
+    select.addEventListener("change", () => edit({ kind: "decide", rule, output: Number(select.value) }));
   }
 
   function showSets(view) {
@@ -250,45 +310,110 @@ const Rules = (() => {
   }
 
   async function open() {
-    state.name = one("#model").value;
-    state.table = one("#table").value;
-    remember(`/rules/${encodeURIComponent(state.name)}`, { table: state.table });
+    const [kind, ...rest] = one("#model").value.split(":");
+    [state.agent, state.name] = [kind === "agent", rest.join(":")];
+    state.table = state.agent ? "" : one("#table").value;
+    remember(`/rules/${encodeURIComponent(state.name)}`, { table: state.table, agent: state.agent ? 1 : "" });
+    one("#table-label").hidden = state.agent;
+    one("#watch-it").hidden = !state.agent;
+    one("#watch-it").href = `/watch/${encodeURIComponent(state.name)}?seed=7`;
     one("#busy").hidden = false;
-    Object.assign(state, { edits: [], undone: [], view: null });
+    one("#turning").hidden = true;
+    Object.assign(state, { edits: [], undone: [], view: null, seen: null, unfolded: new Set() });
+    RulesPlay.open(state.name, met);
     await refresh();
+  }
+
+  function choices(models, agents, chosen) {
+    const choice = one("#model");
+    choice.replaceChildren();
+    for (const [label, kind, names] of [["Models of tables", "model", models], ["Agents", "agent", agents]]) {
+      if (!names.length) continue;
+      const group = made("optgroup", "", choice);
+      group.label = label;
+      for (const name of names) made("option", "", group, name).value = `${kind}:${name}`;
+    }
+    if (chosen) choice.value = chosen;
+  }
+
+  async function listed(chosen) {
+    const [{ models }, { agents }] = await Promise.all([ask("/api/models"), ask("/api/agents")]);
+    choices(models, agents, chosen);
+    return { models, agents };
   }
 
   async function start() {
     try {
-      const [{ models }, { tables }] = await Promise.all([ask("/api/models"), ask("/api/tables")]);
-      fill(one("#model"), models, about());
+      const query = new URLSearchParams(location.search);
+      const [{ models, agents }, { tables }] = await Promise.all([listed(), ask("/api/tables")]);
       const choice = one("#table");
       made("option", "", choice, "no table").value = "";
       for (const { key, name } of tables) made("option", "", choice, name).value = key;
-      const wanted = new URLSearchParams(location.search).get("table");
+      const wanted = query.get("table");
       choice.value = tables.some(({ key }) => key === wanted) ? wanted : "";
-      one("#none").hidden = models.length > 0;
-      one("#choice").hidden = !models.length;
       one("#busy").hidden = true;
-      if (about() && !models.includes(about())) return problem(`There is no model called ${about()} here; choose another above.`);
-      if (models.length) await open();
+      const name = about();
+      if (name && models.includes(name) && !query.has("agent")) one("#model").value = `model:${name}`;
+      else if (name && agents.includes(name)) one("#model").value = `agent:${name}`;
+      else if (name) return problem(`There is no model or agent called ${name} here; choose another above.`);
+      else one("#model").value = models.length ? `model:${models[0]}` : agents.includes("DTC-student") ? "agent:DTC-student" : `agent:${agents[0]}`;
+      await open();
     } catch (error) {
       one("#busy").hidden = true;
       problem(error.message);
     }
   }
 
+  async function saved(as) {
+    const { model } = await ask(`${address()}/save`, { edits: state.edits, as });
+    return model;
+  }
+
   async function save(event) {
     event.preventDefault();
     try {
-      const { model } = await ask(`/api/models/${encodeURIComponent(state.name)}/save`, { edits: state.edits, as: one("#as").value });
+      const model = await saved(one("#as").value);
       toast(`Saved as ${model}. The original is as it was.`);
-      const option = made("option", "", one("#model"), model);
-      option.value = model;
-      one("#model").value = model;
+      await listed(`${state.agent ? "agent" : "model"}:${model}`);
       await open();
     } catch (error) {
       problem(error.message);
+    }
+  }
+
+  // A table's model learns here and now, an agent in a run of its own on the page for that.
+  async function learnOn() {
+    problem("");
+    try {
+      if (state.agent) {
+        const start = state.edits.length ? await saved(one("#as").value) : state.name;
+        await ask("/api/runs", { start });
+        location.href = "/train";
+        return;
+      }
+      const { fit } = await ask(`${address()}/refit`, { edits: state.edits, table: state.table, as: one("#as").value });
+      one("#on").disabled = true;
+      await followed(fit);
+    } catch (error) {
+      problem(error.message);
+      one("#on").disabled = false;
+    }
+  }
+
+  async function followed(fit) {
+    for (;;) {
+      const told = await ask(`/api/fits/${fit}`);
+      if (told.state === "done") {
+        const { refitted, model } = told.outcome;
+        await listed(`model:${model}`);
+        await open();
+        toast(`Saved as ${model}: ${refitted.measure} ${refitted.before.toFixed(3)} as learned, ${refitted.edited.toFixed(3)} edited, ${refitted.after.toFixed(3)} learned on, ${refitted.frozen} rules kept as written.`);
+        return;
+      }
+      if (told.state !== "running") throw new Error(told.why || "learning on was cancelled");
+      const { stage, done, total } = told.headway;
+      one("#on-how").textContent = stage ? `${stage}: ${done} of ${total}` : "starting …";
+      await new Promise((tell) => setTimeout(tell, 200));
     }
   }
 
@@ -301,6 +426,7 @@ const Rules = (() => {
   one("#undo").addEventListener("click", undo);
   one("#redo").addEventListener("click", redo);
   one("#save").addEventListener("submit", save);
+  one("#on").addEventListener("click", learnOn);
   one("#add").addEventListener("submit", (event) => {
     event.preventDefault();
     if (one("#words").value.trim()) edit({ kind: "add", text: one("#words").value });

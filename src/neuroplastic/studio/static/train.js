@@ -19,7 +19,8 @@ const Train = (() => {
   function begin(event) {
     event.preventDefault();
     const number = (place) => (one(place).value === "" ? null : Number(one(place).value));
-    act("/api/runs", { task: one("#task").value, agent: one("#agent").value, epochs: number("#epochs"), steps_per_epoch: number("#steps"), seed: number("#seed") });
+    const readable = one("#agent").value === "readable";
+    act("/api/runs", { task: one("#task").value, agent: readable ? "nfn" : one("#agent").value, ...(readable ? { preset: "readable" } : {}), epochs: number("#epochs"), steps_per_epoch: number("#steps"), seed: number("#seed") });
   }
 
   async function look() {

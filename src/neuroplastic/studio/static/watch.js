@@ -50,6 +50,9 @@ const Watch = (() => {
       state.ready = message;
       one("#status").textContent = message.title;
       one("#heat-label").hidden = !message.picture;
+      one("#words").hidden = !message.student;
+      one("#turn").hidden = !message.rules;
+      one("#turn").href = `/rules/${encodeURIComponent(one("#agent").value)}?agent=1`;
       begin(message.actions);
     } else if (message.why !== undefined) {
       one("#why").hidden = false;
@@ -129,6 +132,7 @@ const Watch = (() => {
       row.button.setAttribute("aria-label", `${actions[action]}, worth ${value.toFixed(2)}: why not?`);
     });
     fired(facts, actions);
+    inWords(facts, actions);
     if (facts.held !== undefined) {
       const slider = one("#back");
       slider.min = -Math.max(1, facts.held - 1);
@@ -165,6 +169,17 @@ const Watch = (() => {
       row.sentence.textContent = sentence.replace(/^RULE \d+: /, "");
       row.card.style.setProperty("--share", level);
     });
+  }
+
+  // What the agent's student says of this decision: few short rules over what is seen, which agree with it mostly.
+  function inWords(facts, actions) {
+    if (!facts.words) return;
+    const [sentence, action, agrees] = facts.words;
+    const { name, agreement } = state.ready.student;
+    one("#sentence").textContent = sentence;
+    one("#sentence").classList.toggle("differs", !agrees);
+    const mostly = agreement === null ? "" : ` It does the same in ${percent(agreement)} of its own decisions.`;
+    one("#student").textContent = `${agrees ? "✓ That is what the agent does." : `✗ Here the agent does otherwise: the sentence is for ${actions[action]}.`} Said by ${name}, which learned to do what this agent does.${mostly}`;
   }
 
   // Warm colour speaks for the decision, cold against it; what is brighter counts more, in grey too.
