@@ -12,6 +12,7 @@ from neuroplastic.usecases.opening import BOX, in_the_box, kind_of, open_run, st
 from neuroplastic.usecases.runs import evaluate_run, record_run
 
 NAMES = sorted(folder.name for folder in BOX.iterdir())
+SLOW = pytest.mark.slow  # one of them is enough for every day
 
 
 def digests():
@@ -23,17 +24,21 @@ def digests():
 
 
 def test_there_are_agents_and_none_is_large():
-    assert NAMES == ["DTC", "DTC-student", "GH", "GH-student"]
+    assert {"DTC", "DTC-student", "GH", "GH-student"} <= set(NAMES)
     assert all(path.stat().st_size < 3_000_000 for path in BOX.rglob("*"))
+    assert sum(path.stat().st_size for path in BOX.rglob("*")) < 24_000_000
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name if name == "DTC" else pytest.param(name, marks=SLOW) for name in NAMES]
+)
 def test_an_agent_in_the_box_plays_well_without_any_run_folder(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = digests()
     assert kind_of(name) == "run"
-    found = evaluate_run(name, episodes=2, seed=7)
-    assert found.mean > {"DTC": 8, "DTC-student": 8, "GH": 1500, "GH-student": 1500}[name]
+    found = evaluate_run(name, episodes=2 if name == "DTC" else 10, seed=7)
+    agent = open_run(name.removesuffix("-student")).card
+    assert found.mean > (agent.mean + agent.random_play) / 2, "it is nearer to its card than to random play"
     assert digests() == before
     assert not list(tmp_path.iterdir())
 
@@ -56,7 +61,7 @@ def test_a_run_of_ones_own_of_that_name_comes_first(tmp_path, monkeypatch):
     assert in_the_box("DTC") is None
 
 
-@pytest.mark.parametrize("name", ["../box/DTC", "box/DTC", "DTC/..", "..", ".", "HTL", ""])
+@pytest.mark.parametrize("name", ["../box/DTC", "box/DTC", "DTC/..", "..", ".", "HTX", ""])
 def test_nothing_else_is_reached_by_a_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert in_the_box(name) is None
