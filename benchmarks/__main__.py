@@ -21,7 +21,16 @@ MARKDOWN = ("simplifying",)
 
 
 def main() -> None:
-    if sys.argv[1:2] in (["tables"], ["frontier"], ["students"], ["pointing"], ["many_rows"]):
+    if sys.argv[1:2] in (
+        ["tables"],
+        ["frontier"],
+        ["students"],
+        ["pointing"],
+        ["many_rows"],
+        ["cloning"],
+        ["read_back"],
+        ["ten_pictures"],
+    ):
         importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return
     if sys.argv[1:2] == ["gpu"]:

@@ -12,7 +12,7 @@ from ..gym.recordings import read_recording
 from ..learn.imitation.config import ImitationConfig
 from ..learn.imitation.rounds import Round
 from ..usecases.imitating import Imitated, imitate_recording, imitate_teacher
-from ..usecases.opening import open_run
+from ..usecases.opening import open_run, student_of
 from ..usecases.teaching import find_teacher, student_task
 from ..whole_files import write_whole
 from .arguments import new_file
@@ -65,17 +65,19 @@ def run_translate(options: argparse.Namespace) -> int:
     if options.out is not None:
         target = new_file("--out", options.out, replace=True)
         choose("the ending of --out", target.suffix.lower(), (".html",))
-    from ..usecases.translating import translate, translation_page
+    from ..usecases.translating import translate, translate_with, translation_page
 
-    config = ImitationConfig(
-        rounds=options.rounds,
-        states=options.states,
-        max_rules=options.rules,
-        max_premises=options.premises,
-    )
-    task = student_task(open_run(options.agent).config.task.key)
-    teacher, task = find_teacher(options.agent, task)
-    found = translate(task, teacher, config, seed=options.seed, runs=options.runs)
+    run = open_run(options.agent)
+    teacher, task = find_teacher(options.agent, student_task(run.config.task.key))
+    sizes = {"rounds": options.rounds, "states": options.states}
+    sizes |= {"max_rules": options.rules, "max_premises": options.premises}
+    given = {name: value for name, value in sizes.items() if value is not None}
+    student = None if given or options.seed is not None else student_of(run)
+    if student is None:
+        config = ImitationConfig(**{"max_rules": 12, "max_premises": 4, **given})
+        found = translate(task, teacher, config, seed=options.seed or 0, runs=options.runs)
+    else:
+        found = translate_with(student, task, teacher)
     print(f"{found.text()}\n{found.student.folder}")
     if target is not None:
         write_whole(target, translation_page(found).encode())

@@ -62,18 +62,17 @@ def _add_translate(commands: Any) -> None:
     command = commands.add_parser(
         "translate",
         help="say in words what an agent does",
-        description="Teaches a readable student to play like an agent, and holds its rules beside the agent's own "
-        "decisions: agreement overall and for each rule, and with --out a page with the pictures in which they differ.",
+        description="Holds the rules of an agent's readable student beside the agent's own decisions: agreement "
+        "overall and for each rule, and with --out a page with the pictures in which they differ. A student is taught if "
+        "the agent has none, or if its size, rounds, states or seed are given.",
     )
     command.add_argument("agent", metavar="RUN", help="a run, or an agent in the box such as DTC")
-    command.add_argument("--rules", type=whole(2), default=12, help="rules, at most (default: 12)")
-    command.add_argument(
-        "--premises", type=whole(1), default=4, help="premises of a rule, at most (default: 4)"
-    )
-    command.add_argument("--rounds", type=whole(1), default=5, help="of playing and fitting (default: 5)")
-    command.add_argument("--states", type=whole(100), default=2000, help="of each round (default: 2000)")
+    command.add_argument("--rules", type=whole(2), help="rules, at most (default: 12)")
+    command.add_argument("--premises", type=whole(1), help="premises of a rule, at most (default: 4)")
+    command.add_argument("--rounds", type=whole(1), help="of playing and fitting (default: 5)")
+    command.add_argument("--states", type=whole(100), help="of each round (default: 2000)")
     command.add_argument("--out", metavar="FILE.html", help="also write a page")
-    command.add_argument("--seed", type=whole(0), default=0, help="of the student (default: 0)")
+    command.add_argument("--seed", type=whole(0), help="of the student (default: 0)")
     command.add_argument(
         "--runs", default="runs", metavar="FOLDER", help="where the student goes (default: runs)"
     )

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from ..experiment.agent import greedy
+from ..experiment.configuration import RunConfig
 from ..experiment.decision import head_rules
 from ..experiment.demonstrating import Demonstrated, demonstrate
 from ..experiment.protocols import Task
+from ..experiment.run_folder import RunFolder
 from ..experiment.teachers import Teacher
 from ..experiment.trial import EVALUATION_SEED
 from ..learn.imitation.config import ImitationConfig
+from ..network.dueling import DuelingNetwork
 from ..report.agent_page import bars, page, picture, section
 from ..rules.leading import leaders_of
 from ..rules.networks import levels_of
 from ..rules.text.plain import plain_sentences
-from .imitating import Imitated, imitate_teacher
+from .imitating import Imitated, imitate_teacher, teacher_returns
+from .opening import OpenedRun
 
 # States of the teacher's own play that are compared, none of which the student learned from, and pictures a situation.
 COMPARED, PICTURES = 2000, 4
@@ -46,10 +52,24 @@ class Situation:
 
 
 @dataclass(frozen=True, eq=False)
+class _Known:
+    """A student that was taught before."""
+
+    folder: Path
+    config: RunConfig
+    agent: DuelingNetwork
+    score: float
+    teacher_score: float
+
+
+Taught = Imitated | _Known
+
+
+@dataclass(frozen=True, eq=False)
 class Translation:
     """A student, and how it compares in its teacher's own play."""
 
-    student: Imitated
+    student: Taught
     agreement: float
     """share of the teacher's decisions that the student would make, too"""
     situations: tuple[Situation, ...]
@@ -72,7 +92,20 @@ def translate(
     task: Task, teacher: Teacher, config: ImitationConfig, *, seed: int = 0, runs: str = "runs"
 ) -> Translation:
     """Teach a student, and hold it beside the teacher in play of the teacher's that neither was chosen on."""
-    student = imitate_teacher(task, teacher, config, seed=seed, runs=runs)
+    return _beside(imitate_teacher(task, teacher, config, seed=seed, runs=runs), task, teacher)
+
+
+def translate_with(student: OpenedRun, task: Task, teacher: Teacher) -> Translation:
+    """The same with a student that the agent has already; both are told with their scores on the same episodes."""
+    returns = RunFolder(student.path).returns(1)
+    theirs = teacher_returns(task, teacher, len(returns))
+    known = _Known(
+        student.path, student.config, student.agent, statistics.fmean(returns), statistics.fmean(theirs)
+    )
+    return _beside(known, task, teacher)
+
+
+def _beside(student: Taught, task: Task, teacher: Teacher) -> Translation:
     played = demonstrate(
         task,
         teacher,
@@ -86,7 +119,7 @@ def translate(
     return compared(student, played)
 
 
-def compared(student: Imitated, played: Demonstrated) -> Translation:
+def compared(student: Taught, played: Demonstrated) -> Translation:
     """A student beside what its teacher did in states that were kept with their pictures."""
     states, should = played.shown.attributes, played.shown.actions
     does = greedy(student.agent, states)
@@ -103,7 +136,7 @@ def compared(student: Imitated, played: Demonstrated) -> Translation:
 
 
 def _situation(
-    student: Imitated,
+    student: Taught,
     played: Demonstrated,
     does: NDArray[np.int64],
     leaders: NDArray[np.int64],
