@@ -63,8 +63,8 @@ def _add_translate(commands: Any) -> None:
         "translate",
         help="say in words what an agent does",
         description="Holds the rules of an agent's readable student beside the agent's own decisions: agreement "
-        "overall and for each rule, and with --out a page with the pictures in which they differ. A student is taught if "
-        "the agent has none, or if its size, rounds, states or seed are given.",
+        "overall and for each rule, and with --out a page with the pictures in which they differ. A student is taught "
+        "if the agent has none, or if its size, rounds, states or seed are given.",
     )
     command.add_argument("agent", metavar="RUN", help="a run, or an agent in the box such as DTC")
     command.add_argument("--rules", type=whole(2), help="rules, at most (default: 12)")

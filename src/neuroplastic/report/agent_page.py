@@ -61,12 +61,19 @@ def heat_picture(heat: Numbers, pixels: NDArray[np.uint8], caption: str) -> str:
     return _figure((grey * (1 - share) + colours * share).astype(np.uint8), caption)
 
 
-def bars(names: Sequence[str], values: Numbers) -> str:
-    """A bar for each value, to the right of its name; those below 0 in another colour."""
+def bars(names: Sequence[str], values: Numbers, *, shares: bool = False) -> str:
+    """A bar for each value, to the right of its name; those below 0 in another colour. Of `shares`, none that is 0."""
+    if shares:
+        names = [name for name, value in zip(names, values, strict=True) if value > 0]
+        values = values[values > 0]
     widest = max(float(np.abs(values).max()), 1e-12)
+
+    def said(value: float) -> str:
+        return f"{100 * value:.0f} %" if shares else f"{value:+.2g}"
+
     rows = "".join(
         f"<tr><td>{html.escape(name)}</td><td><span class='bar{'' if value >= 0 else ' less'}' "
-        f"style='width:{90 * abs(value) / widest:.0f}px'></span> {value:+.2g}</td></tr>"
+        f"style='width:{90 * abs(value) / widest:.0f}px'></span> {said(value)}</td></tr>"
         for name, value in zip(names, values.tolist(), strict=True)
     )
     return f'<table class="bars">{rows}</table>'

@@ -169,7 +169,7 @@ def translation_page(found: Translation) -> str:
                 each.sentence,
                 f"The teacher does the same in {100 * each.agreement:.0f} % of them; how often it does what:",
             ],
-            bars=bars(names, each.teacher),
+            bars=bars(names, each.teacher, shares=True),
             figures=[
                 picture(pixels, f"here the teacher would {instead}")
                 for pixels, instead in zip(each.differ, each.instead, strict=False)
@@ -180,6 +180,7 @@ def translation_page(found: Translation) -> str:
     introduction = (
         f"{len(found.situations)} rules of a student that makes {100 * found.agreement:.1f} % of the decisions of "
         f"{found.student.config.learner.teacher} in its own play, and scores "  # type: ignore[attr-defined]
-        f"{found.student.score:.4g} where the teacher scores {found.student.teacher_score:.4g}."
+        f"{found.student.score:.4g} where the teacher scores {found.student.teacher_score:.4g}. A card is what is done "
+        "where its rule leads; others that fire, too, may outvote it."
     )
     return page(f"{found.student.config.task.key} in words", introduction, cards)
