@@ -9,7 +9,8 @@ import torch
 from safetensors.torch import save_file
 
 import neuroplastic as npl
-from neuroplastic.cli.main import main
+from neuroplastic.cli.main import main, parser
+from neuroplastic.cli.train import field_help
 
 ROWS = [(k % 7, k % 5) for k in range(40)]
 FILES = {
@@ -131,7 +132,8 @@ def test_mistake_gets_one_line_that_names_the_fix(words, complaint, folder, caps
 def test_help_and_mistakes_do_not_wait_for_torch(words):
     code = f"""
 import sys
-from neuroplastic.cli.main import main
+from neuroplastic.cli.main import main, parser
+from neuroplastic.cli.train import field_help
 
 try:
     main({words!r})
@@ -168,7 +170,8 @@ def test_missing_package_of_a_table_is_named_with_its_extra(folder):
 import sys
 
 sys.modules["pandas"] = None
-from neuroplastic.cli.main import main
+from neuroplastic.cli.main import main, parser
+from neuroplastic.cli.train import field_help
 
 sys.exit(main(["fit", {str(folder / "classes.csv")!r}, "--target", "y"]))
 """
@@ -176,3 +179,10 @@ sys.exit(main(["fit", {str(folder / "classes.csv")!r}, "--target", "y"]))
     assert done.returncode == 2
     assert "pip install 'neuroplastic[table]'" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_no_option_of_train_is_called_like_a_field_of_the_configuration():
+    commands = next(action for action in parser()._actions if isinstance(action.choices, dict))
+    fields = {line.split()[0] for line in field_help().splitlines() if line.startswith("  --")}
+    assert {"--start", "--rules", "--epochs"} <= fields
+    assert not fields & set(commands.choices["train"]._option_string_actions)

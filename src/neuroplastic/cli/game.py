@@ -127,7 +127,6 @@ def _add_train(commands: Any, here: str) -> None:
     )
     command.add_argument(
         "--from",
-        "--start",
         dest="start",
         metavar="RUN",
         help="begin a new run with the network of a run or of an agent in the box, and without TASK with its "
