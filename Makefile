@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo studio test lint types bench bench-tables bench-frontier bench-packages soak study-all docs docs-serve clean
+.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak study-all docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ types: setup
 
 soak: setup  ## the long tests: kills, thousands of resets, learning over many seeds
 	$(BIN)/python -m pytest -m slow --timeout 3600
+
+studio-soak: setup  ## half an hour of the studio in browsers: frames a second, slider answers, memory over time
+	$(BIN)/python -m tests.studio.soak --minutes 30
 
 bench: setup bench-packages  ## the speed table: ratios against peers and limits, side by side in one process
 	$(BIN)/python -m benchmarks

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra 'studio'")
 
+from neuroplastic.studio.uploads import Uploads
 from tests.studio.conftest import Served
 from tests.studio.test_table_page import flowers
 from tests.studio.test_train_page import alive, children
@@ -60,3 +61,5 @@ def test_a_studio_killed_while_it_fits_leaves_no_process_and_no_half_model(tmp_p
     assert below
     assert not [pid for pid in below if alive(pid)]
     assert [path.name for path in (tmp_path / "models").iterdir()] == [".uploads"]
+    Uploads(tmp_path / "models")  # as the next studio begins
+    assert not list((tmp_path / "models").iterdir())

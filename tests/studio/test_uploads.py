@@ -11,6 +11,7 @@ from neuroplastic.studio import requests, tables
 from neuroplastic.studio.app import application
 from neuroplastic.studio.guard import Door
 from neuroplastic.studio.library import Library
+from neuroplastic.studio.uploads import UPLOADS, Uploads
 from tests.studio.asking import ask, asked
 
 MALFORMED = {
@@ -54,6 +55,19 @@ def test_a_malformed_file_is_refused_with_a_reason_and_not_kept(folder):
         assert answer.json()["why"], name
     assert kept == {"tables": []}
     assert not list((folder / "models").rglob("*.csv"))
+
+
+def test_uploads_of_a_studio_that_is_gone_are_removed_and_those_of_a_living_one_stay(tmp_path):
+    living, gone = Uploads(tmp_path), tmp_path / UPLOADS / "0123"
+    kept = living.write("a.csv", b"a,b")
+    gone.mkdir()
+    (gone / "b.csv").write_bytes(b"a,b")
+    (gone / "lock").touch()
+    (tmp_path / UPLOADS / "c.csv").write_bytes(b"a,b")
+    Uploads(tmp_path).close()
+    assert [path for path in tmp_path.rglob("*.csv")] == [kept]
+    living.close()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(app, monkeypatch):

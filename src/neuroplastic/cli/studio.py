@@ -48,6 +48,13 @@ def add_to(commands: Any) -> None:
     command.add_argument(
         "--no-browser", action="store_true", help="print the address, and open no browser on it"
     )
+    command.add_argument(
+        "--threads",
+        dest="threads_each",
+        type=whole(1),
+        default=1,
+        help="threads that each fit and each run computes with (default: 1)",
+    )
     add_import(command)
     command.set_defaults(run=run)
 
@@ -63,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
         runs=options.runs,
         models=options.models,
         studies=options.studies,
+        threads=options.threads_each,
         show=not options.no_browser,
         say=lambda line: print(line, flush=True),
     )

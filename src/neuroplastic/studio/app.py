@@ -21,10 +21,11 @@ from .training import Trainings
 from .watch import Viewers
 
 
-def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7") -> App:
-    """The studio as an ASGI application; `start` is where its bare address leads."""
+def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7", threads: int = 1) -> App:
+    """The studio as an ASGI application; `start` is where its bare address leads, fits and runs get `threads` each."""
     desk = Desk()
-    tables, trainings, studies = Tables(library, desk), Trainings(library, desk), Studies(library, desk)
+    tables, trainings = Tables(library, desk, threads), Trainings(library, desk, threads)
+    studies = Studies(library, desk)
 
     async def home(_: Request) -> Response:
         return RedirectResponse(start, 303)

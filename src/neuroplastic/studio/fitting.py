@@ -23,13 +23,16 @@ KEPT = 20
 PERIOD = 0.1
 
 
-def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: str) -> None:
+def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: str, threads: int) -> None:
     """Read, fit and write; told in the end."""
+    import torch
+
     from ..usecases.preparing import prepare_table
     from ..usecases.table_pages import save_table
     from ..usecases.tables import fit_table
     from ..usecases.trying import outcome_of
 
+    torch.set_num_threads(threads)
     channel.send(PROGRESS, asdict(Headway("reading", 0, 1, "file")))
     prepared = prepare_table(table)
     fitted = fit_table(prepared, how, on_progress=_telling(channel))
@@ -38,11 +41,16 @@ def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: 
     channel.send(DONE, {"model": name, **asdict(outcome_of(fitted, saved.summary))})
 
 
-def refit(channel: Channel, path: str, edits: list[Any], data: str, name: str, out: str) -> None:
+def refit(
+    channel: Channel, path: str, edits: list[Any], data: str, name: str, out: str, threads: int
+) -> None:
     """Learn on from edited rules; told in the end."""
+    import torch
+
     from ..usecases.opening import OpenedTable, open_anything
     from ..usecases.refitting import refit_edited
 
+    torch.set_num_threads(threads)
     opened = open_anything(path)
     if not isinstance(opened, OpenedTable):
         raise InputError(f"{Path(path).name} is no model of a table")
@@ -104,8 +112,8 @@ class Fit:
 class Fits:
     """All fits of a studio."""
 
-    def __init__(self, models: Path) -> None:
-        self.models = models
+    def __init__(self, models: Path, threads: int = 1) -> None:
+        self.models, self.threads = models, threads
         self.by_number: dict[int, Fit] = {}
         self._numbers = itertools.count(1)
 
@@ -117,13 +125,15 @@ class Fits:
     def start(self, table: TableRequest, how: FitRequest, name: str) -> Fit:
         """Begin one; blocks while the process starts."""
         made = self._new(name)
-        made.worker = Worker(fit, table, how, name, str(self.models / name), hear=made.hear)
+        out = str(self.models / name)
+        made.worker = Worker(fit, table, how, name, out, self.threads, hear=made.hear)
         return made
 
     def start_from(self, path: str, edits: list[Any], data: str, name: str) -> Fit:
         """Begin to learn on from a model's edited rules; blocks while the process starts."""
         made = self._new(name)
-        made.worker = Worker(refit, path, edits, data, name, str(self.models / name), hear=made.hear)
+        out = str(self.models / name)
+        made.worker = Worker(refit, path, edits, data, name, out, self.threads, hear=made.hear)
         return made
 
     def _new(self, name: str) -> Fit:

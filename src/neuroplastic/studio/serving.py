@@ -52,6 +52,7 @@ def serve(
     runs: str = "runs",
     models: str = "models",
     studies: str | None = None,
+    threads: int = 1,
     show: bool = True,
     say: Callable[[str], None],
 ) -> None:
@@ -73,7 +74,7 @@ def serve(
     if show:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     config = uvicorn.Config(
-        application(library, door, start=start),
+        application(library, door, start=start, threads=threads),
         log_level="warning",
         ws_max_size=2**16,
         ws_per_message_deflate=False,  # JPEG does not shrink

@@ -15,16 +15,14 @@ from starlette.routing import Route
 
 from ..errors import ConfigError, choose
 from ..usecases.requests import FitRequest, TableRequest, rule_files
-from ..whole_files import write_whole
 from .desk import Desk
 from .fitting import MOST_FITS, Fit, Fits
 from .library import Library
 from .requests import answering, body_of, json_of, named
+from .uploads import Uploads
 
 MOST_BYTES = 20 * 1024 * 1024
 MOST_TABLES = 20
-UPLOADS = ".uploads"
-"""A folder among the models for what was dropped on the page; it goes when the studio ends."""
 # A page of a model brings its own script and style: nothing but those, and in a frame that is nobody's origin.
 _PAGE_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
@@ -46,9 +44,10 @@ class Rows:
 class Tables:
     """Rows, fits and models."""
 
-    def __init__(self, library: Library, desk: Desk) -> None:
+    def __init__(self, library: Library, desk: Desk, threads: int = 1) -> None:
         self.library, self.desk = library, desk
-        self.fits = Fits(library.models)
+        self.fits = Fits(library.models, threads)
+        self.uploads = Uploads(library.models)
         self.rows: dict[str, Rows] = {}
         for name, path in library.given.items():
             if path.suffix.lower() in (".csv", ".parquet"):
@@ -77,11 +76,7 @@ class Tables:
     async def close(self) -> None:
         """End fits, and remove what was uploaded."""
         await asyncio.to_thread(self.fits.close)
-        for key in list(self.rows):
-            self._forget(key)
-        folder = self.library.models / UPLOADS
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+        await asyncio.to_thread(self.uploads.close)
 
     async def listed(self, _: Request) -> Response:
         """The tables at hand."""
@@ -97,8 +92,7 @@ class Tables:
         if b"\0" in content[:4096]:
             raise ConfigError("the file is not text; give a CSV file")
         key = secrets.token_hex(8)
-        path = self.library.models / UPLOADS / f"{key}.csv"
-        await asyncio.to_thread(_write, path, content)
+        path = await asyncio.to_thread(self.uploads.write, f"{key}.csv", content)
         self.rows[key] = Rows(name, path, ours=True)
         for old in [k for k, rows in self.rows.items() if rows.ours][:-MOST_TABLES]:
             self._forget(old)
@@ -245,11 +239,6 @@ class Tables:
         pending = {one.name for one in self.fits.running}
         names = (base if k == 1 else f"{base}-{k}" for k in range(1, 10_000))
         return next(n for n in names if n not in pending and not (self.library.models / n).exists())
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
 
 
 def _file(name: str, content: bytes) -> Response:

@@ -42,14 +42,14 @@ class Wish:
     resume: str | None = None
 
 
-def train(channel: Channel, wish: Wish, runs: str) -> None:
+def train(channel: Channel, wish: Wish, runs: str, threads: int) -> None:
     """Train until done or told to stop; the state is saved then."""
     import torch
 
     from ..experiment.trial import Progress, Stopped
     from ..usecases.training import TrainRequest, begin_run, configuration, resume_run, started
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     fields, first = wish.fields, 0
     if wish.resume is not None:
         trial, first = resume_run(wish.resume, epochs=int(fields["epochs"]) if "epochs" in fields else None)
@@ -121,8 +121,8 @@ class Training:
 class Trainings:
     """All runs of the studio's folder, and those that train here."""
 
-    def __init__(self, library: Library, desk: Desk) -> None:
-        self.library, self.desk = library, desk
+    def __init__(self, library: Library, desk: Desk, threads: int = 1) -> None:
+        self.library, self.desk, self.threads = library, desk, threads
         self.here: list[Training] = []
 
     def routes(self) -> list[Route]:
@@ -196,7 +196,7 @@ class Trainings:
         self.here.append(made)
         runs = str(self.library.runs)
         made.worker = await asyncio.to_thread(
-            Worker, train, wish, runs, hear=made.hear, may_have_children=True
+            Worker, train, wish, runs, self.threads, hear=made.hear, may_have_children=True
         )
         return JSONResponse(made.told())
 
