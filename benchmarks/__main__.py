@@ -1,8 +1,8 @@
 """Runs all benchmarks, or those named: `python -m benchmarks [rule_part] [--markdown] [--seconds 60]`.
 
-`python -m benchmarks gpu` is the rule part and the agents on a CUDA device. `tables` is accuracy on tables of data,
-`frontier` accuracy against size of rule learners, `many_rows` accuracy with more and more rows; they take hours and
-options of their own.
+`python -m benchmarks gpu [--parallel 16] [--trial 10]` is the rule part and the agents on a CUDA device. `tables` is
+accuracy on tables of data, `frontier` accuracy against size of rule learners, `many_rows` accuracy with more and more
+rows; they take hours and options of their own.
 """
 
 from __future__ import annotations
@@ -13,11 +13,20 @@ import importlib.util
 import sys
 
 from benchmarks import rule_part
+from benchmarks.table import table_of_reached
 
 OTHERS = ("doom_environment", "parallel_games", "training_step", "explaining", "simplifying", "workers")
-GPU = ("gpu_rules", "gpu_agents")
 # Those of the others that can print their table as Markdown.
 MARKDOWN = ("simplifying",)
+
+
+def gpu(arguments: list[str]) -> None:
+    """The rule part, then the agents, whose options these are; and one table of what was asked and reached."""
+    from benchmarks import gpu_agents, gpu_rules
+
+    reached = [*gpu_rules.main(), *gpu_agents.main(arguments)]
+    if reached:
+        print("\n" + table_of_reached(reached, markdown=True))
 
 
 def main() -> None:
@@ -34,9 +43,7 @@ def main() -> None:
         importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return
     if sys.argv[1:2] == ["gpu"]:
-        sys.argv[1:] = []  # they take arguments of their own when called by themselves
-        for name in GPU:
-            importlib.import_module(f"benchmarks.{name}").main()
+        gpu(sys.argv[2:])
         return
     present = [name for name in OTHERS if importlib.util.find_spec(f"benchmarks.{name}")]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

@@ -2,7 +2,7 @@
 
 An update samples a batch from a memory on the GPU, makes three forward passes, one backward pass and an Adam step;
 sizes are those of the preset (`paper`: the paper's best trial). Times are per call, with one wait at the end of many
-calls for updates and one per call for decisions, the best and the median of turns. Parts that need the game, or take
+calls for updates and one per call for decisions. Parts that need the game, or take
 minutes, run when they are asked for. Run it with `python -m benchmarks.gpu_agents`.
 """
 
@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from benchmarks.table import Reached
 from benchmarks.timing import gpu_milliseconds
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.agent import build_agent
@@ -30,8 +31,8 @@ from neuroplastic.learn.experience import Setting
 
 SCENARIO = "BP"
 FRAMES = 2000
-CALLS = 100
-TURNS = 5
+RUNS = 3
+CALLS, EAGER_CALLS = 300, 40
 
 
 def make_learner(agent: str, *, name: str = "paper", capture: bool = True, seed: int = 0) -> QLearning:
@@ -51,30 +52,45 @@ def make_learner(agent: str, *, name: str = "paper", capture: bool = True, seed:
     return learner
 
 
-def updates_and_decisions(name: str) -> None:
-    """A row per agent: update and decision, eager and captured."""
-    print(f"\n{SCENARIO}, preset {name}: milliseconds, best (median) of {TURNS} turns")
+def updates_and_decisions(name: str) -> list[Reached]:
+    """A row per agent: update and decision, eager and captured; what was asked for, and what is reached."""
+    print(f"\n{SCENARIO}, preset {name}: milliseconds, least to greatest of {RUNS} runs of {CALLS} calls")
     print("| agent | update, eager | update, captured | decision, eager | decision, captured |")
     print("|---|---|---|---|---|")
+    captured: dict[tuple[str, str], list[float]] = {}
     for agent in ("dnn", "nfn"):
         cells = []
         for what in ("update", "decision"):
             for capture in (False, True):
                 with warnings.catch_warnings(record=True) as said:
                     warnings.simplefilter("always")
-                    learner = make_learner(agent, name=name, capture=capture)
-                    picture = np.random.default_rng(1).integers(
-                        0, 256, (1, *learner.replay.current_frame.shape), dtype=np.uint8
-                    )
-                    call = learner.step if what == "update" else lambda: learner.greedy(picture)  # noqa: B023
-                    times = gpu_milliseconds(call, CALLS, TURNS)
+                    times = call_times(agent, name, what, capture=capture)
                 plain = {str(one.message) for one in said if "not captured" in str(one.message)}
                 for message in plain:
                     print(f"  {agent} {what}: {message}")
-                cells.append(
-                    f"{min(times):.3f} ({statistics.median(times):.3f})" + (" plain" if plain else "")
-                )
+                cells.append(f"{min(times):.3f} to {max(times):.3f}" + (" plain" if plain else ""))
+                captured[agent, what] = times
         print(f"| {agent} | {' | '.join(cells)} |", flush=True)
+    if name != "paper":
+        return []
+    ratios = [a / b for a, b in zip(captured["nfn", "update"], captured["dnn", "update"], strict=True)]
+    return [
+        Reached("NFN update, ms", 1.5, captured["nfn", "update"]),
+        Reached("NFN update / DNN update", 2.5, ratios),
+        Reached("DNN update, ms", 0.6, captured["dnn", "update"]),
+        Reached("one decision, NFN, ms", 0.3, captured["nfn", "decision"]),
+    ]
+
+
+def call_times(agent: str, name: str, what: str, *, capture: bool) -> list[float]:
+    """Milliseconds of an update or a decision, by run."""
+    learner = make_learner(agent, name=name, capture=capture)
+    shape = learner.replay.current_frame.shape
+    picture = np.random.default_rng(1).integers(0, 256, (1, *shape), dtype=np.uint8)
+    calls = CALLS if capture else EAGER_CALLS
+    return gpu_milliseconds(
+        learner.step if what == "update" else lambda: learner.greedy(picture), calls, RUNS
+    )
 
 
 def agreement(agent: str, updates: int, eager_updates: int) -> None:
@@ -109,7 +125,7 @@ def agreement(agent: str, updates: int, eager_updates: int) -> None:
     )
 
 
-def trial(agent: str, *, epochs: int) -> None:
+def trial(agent: str, *, epochs: int) -> list[Reached]:
     """Seconds of a tuned trial with its evaluations, alone."""
     from neuroplastic.usecases.training import TrainRequest, begin_run, configuration
 
@@ -124,9 +140,11 @@ def trial(agent: str, *, epochs: int) -> None:
         f"{torch.cuda.max_memory_reserved() / 1e9:.2f} GB of the device taken by torch",
         flush=True,
     )
+    whole = agent == "nfn" and epochs == config.protocol.epochs == 10
+    return [Reached("BP tuned trial, NFN, alone, s", 45.0, [seconds])] if whole else []
 
 
-def trials_at_once(count: int, agent: str, *, epochs: int) -> None:
+def trials_at_once(count: int, agent: str, *, epochs: int) -> list[Reached]:
     """Trials a minute, so many at once, each in a process with one thread, as a study's workers."""
     command = [sys.executable, "-m", "benchmarks.gpu_agents", "--presets", "--agreement", "0"]
     command += ["--trial", str(epochs), "--agents", agent]
@@ -145,9 +163,26 @@ def trials_at_once(count: int, agent: str, *, epochs: int) -> None:
         f"{(total - free) / 1e9:.1f} GB of the device in use afterwards",
         flush=True,
     )
+    whole = agent == "nfn" and count == 16 and epochs == 10
+    return (
+        [Reached("16 NFN trials at once, a minute", 8.0, [60 * done / seconds], more=True)] if whole else []
+    )
 
 
-def main(arguments: list[str] | None = None) -> None:
+def many_games(agent: str, workers: int) -> list[Reached]:
+    """Decisions a second of playing and learning in many games, by run."""
+    from benchmarks.parallel_games import learning_speeds
+
+    speeds = learning_speeds(workers, agent, "cuda", runs=RUNS)
+    print(
+        f"  parallel Q, {agent}, {workers} workers: {min(speeds):.0f} to {max(speeds):.0f} decisions/s of {RUNS} runs",
+        flush=True,
+    )
+    asked = [Reached("parallel Q, NFN, DTC, 16 cores, decisions/s", 12_000.0, speeds, more=True)]
+    return asked if agent == "nfn" and workers == 16 else []
+
+
+def main(arguments: list[str] | None = None) -> list[Reached]:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -167,25 +202,22 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if not torch.cuda.is_available():
         print("no CUDA device: nothing to measure")
-        return
+        return []
     print(torch.cuda.get_device_name(), "torch", torch.__version__)
-    for name in options.presets:
-        updates_and_decisions(name)
+    reached = [row for name in options.presets for row in updates_and_decisions(name)]
     if options.agreement:
         for agent in options.agents:
             agreement(agent, options.agreement, options.eager)
     if options.parallel:
-        from benchmarks.parallel_games import learning_speed
-
         for agent in options.agents:
-            speed = learning_speed(options.parallel, agent, "cuda")
-            print(f"  parallel Q, {agent}, {options.parallel} workers: {speed:.0f} decisions/s", flush=True)
+            reached += many_games(agent, options.parallel)
     if options.trial:
         for agent in options.agents:
             if options.at_once > 1:
-                trials_at_once(options.at_once, agent, epochs=options.trial)
+                reached += trials_at_once(options.at_once, agent, epochs=options.trial)
             else:
-                trial(agent, epochs=options.trial)
+                reached += trial(agent, epochs=options.trial)
+    return reached
 
 
 if __name__ == "__main__":

@@ -85,8 +85,8 @@ def arena_speed(workers: int) -> float:
         return steps / (time.monotonic() - began)
 
 
-def learning_speed(workers: int, agent: str, device: str) -> float:
-    """Decisions per second of acting and learning in such an arena."""
+def learning_speeds(workers: int, agent: str, device: str, *, runs: int = 1) -> list[float]:
+    """Decisions per second of acting and learning in such an arena, by run."""
     config = preset("tuned", SCENARIO, agent, "parallel_q")
     streams = RandomStreams(0)
     task = config.task
@@ -96,12 +96,16 @@ def learning_speed(workers: int, agent: str, device: str) -> float:
         trainer = Trainer(arena, learner)
         while trainer.steps < 3 * 32 * learner.games:  # three rollouts and their updates
             trainer.step(rounds=32)
-        began, first = time.monotonic(), trainer.steps
-        while time.monotonic() - began < 2 * SECONDS or (trainer.steps - first) % (32 * learner.games):
-            trainer.step(rounds=32)
-        if device != "cpu":
-            torch.cuda.synchronize()
-        return (trainer.steps - first) / (time.monotonic() - began)
+        return [_speed(trainer, learner.games, device) for _ in range(runs)]
+
+
+def _speed(trainer: Trainer, games: int, device: str) -> float:
+    began, first = time.monotonic(), trainer.steps
+    while time.monotonic() - began < SECONDS or (trainer.steps - first) % (32 * games):
+        trainer.step(rounds=32)
+    if device != "cpu":
+        torch.cuda.synchronize()
+    return (trainer.steps - first) / (time.monotonic() - began)
 
 
 def main() -> None:
@@ -120,7 +124,7 @@ def main() -> None:
     for workers in options.workers:
         turns = [(bare_speed(workers), arena_speed(workers)) for _ in range(options.turns)]
         bare, arena = (max(turn[k] for turn in turns) for k in (0, 1))
-        learning = [learning_speed(workers, agent, options.device) for agent in ("dnn", "nfn")]
+        learning = [max(learning_speeds(workers, agent, options.device, runs=2)) for agent in ("dnn", "nfn")]
         print(
             f"| {workers} | {bare:.0f} | {arena:.0f} | {arena / bare:.2f} | {learning[0]:.0f} | {learning[1]:.0f} |",
             flush=True,

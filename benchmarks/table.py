@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> str:
@@ -20,3 +21,35 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: boo
     return "\n".join(
         "| " + " | ".join(cells) + " |" for cells in (aligned(header), rule, *map(aligned, rows))
     )
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A figure that was asked for, and what the runs gave."""
+
+    what: str
+    asked: float
+    runs: Sequence[float]
+    more: bool = False
+    """whether more is better"""
+
+    @property
+    def met(self) -> bool:
+        """Whether every run did it."""
+        return min(self.runs) >= self.asked if self.more else max(self.runs) <= self.asked
+
+    def cells(self) -> list[str]:
+        """Its row in a table of such figures."""
+        spread = (
+            f"{min(self.runs):.4g}"
+            if len(self.runs) == 1
+            else f"{min(self.runs):.4g} to {max(self.runs):.4g}"
+        )
+        asked = f"{'at least' if self.more else 'at most'} {self.asked:.4g}"
+        return [self.what, asked, spread, "yes" if self.met else "no"]
+
+
+def table_of_reached(rows: Sequence[Reached], *, markdown: bool) -> str:
+    """What was asked, what the runs gave from least to greatest, and whether that meets it."""
+    header = ["", "asked", "reached, least to greatest", "met"]
+    return table(header, [row.cells() for row in rows], markdown=markdown)
