@@ -10,10 +10,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..errors import ConfigError, InputError
+from ..fuzzy.backends import backend_for
 from ..fuzzy.tracing import may_look
 from .keeping import keeping
 from .norm_drop import norm_relu_drop
 from .observation import Observation
+from .passes import recomputing
 from .settled import Settled
 
 # (in-channels, out-channels, kernel size, stride); none has a bias, batch norm brings one.
@@ -22,6 +24,8 @@ PICTURE = (84, 84, 3)
 FEATURES = 1600
 # The last planes have CELLS x CELLS cells.
 CELLS = 10
+# Kernels count places in 32 bits; the first planes have more values than the pictures.
+MOST_VALUES = 2**30
 
 
 class PictureEncoder(nn.Module):
@@ -30,8 +34,8 @@ class PictureEncoder(nn.Module):
     Each convolution is followed by batch norm, ReLU and dropout; the last one's (16, 10, 10) planes are
     flattened row-major. In evaluation mode without gradients, batch norm and the division by 255 are folded
     into the convolutions: equal to the unfolded pass up to rounding (1e-5), and faster. The folded weights are
-    kept until a parameter or a running statistic changes, whoever writes it (see `settled.py`); on a GPU, where to look
-    for changes is a wait, nothing is folded.
+    kept until a parameter or a running statistic changes, whoever writes it (see `settled.py`). On a GPU, where to look
+    for changes is a wait, nothing is kept; with Triton the stages are kernels of our own (see `fused_stages.py`).
     """
 
     out_features = FEATURES
@@ -56,11 +60,14 @@ class PictureEncoder(nn.Module):
             raise InputError(
                 f"pictures must have shape (B, 84, 84, 3): height, width, RGB; got {tuple(pictures.shape)}"
             )
+        if self._fuses(pictures):
+            features: Tensor = self.feature_norm(self._fused_stages(pictures))
+            return features
         # A view whose memory is channels-last, which the convolutions keep: faster both ways (measured on a CPU).
         x = pictures.permute(0, 3, 1, 2).to(next(self.parameters()).dtype)
         unfolded = self.training or torch.is_grad_enabled() or not may_look(x)
         planes = self._convolve(x) if unfolded else self._convolve_folded(x)
-        features: Tensor = self.feature_norm(planes.flatten(1))
+        features = self.feature_norm(planes.flatten(1))
         return features
 
     def feature_names(self, observation: Observation) -> list[str]:
@@ -71,6 +78,27 @@ class PictureEncoder(nn.Module):
 
     def scaling(self) -> None:
         """Features have no units."""
+
+    def _fuses(self, pictures: Tensor) -> bool:
+        """Whether the kernels of `fused_stages` serve: on a GPU, but for passes that they cannot give a gradient of."""
+        if not pictures.is_cuda or backend_for(next(self.parameters())).name != "triton":
+            return False
+        if not 0 < pictures.numel() < MOST_VALUES or pictures.dtype not in (torch.uint8, torch.float32):
+            return False
+        if pictures.requires_grad or torch.is_autocast_enabled("cuda") or recomputing():
+            return False
+        norms = [norm for _, norm in self._stages()]
+        if self.training:
+            return all(norm.training and norm.momentum is not None for norm in norms)
+        return not torch.is_grad_enabled() and not any(norm.training for norm in norms)
+
+    def _fused_stages(self, pictures: Tensor) -> Tensor:
+        from .fused_stages import Stage, settled_stages, training_stages  # Triton takes a second to import
+
+        stages = [Stage(convolution, norm) for convolution, norm in self._stages()]
+        if self.training:
+            return training_stages(pictures, stages, 1 / 255, self.dropout)
+        return settled_stages(pictures, stages, 1 / 255)
 
     def _convolve(self, x: Tensor) -> Tensor:
         for index, (convolution, norm) in enumerate(self._stages()):

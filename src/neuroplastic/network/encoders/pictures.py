@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import torch
 from torch import Tensor, nn
 
 from ...errors import ConfigError, InputError, at_least
+from ...fuzzy.backends import backend_for
 from ..observation import Observation
 
 # A picture at least so high and wide begins with larger steps.
@@ -78,8 +80,24 @@ class AnyPictureEncoder(nn.Module):
                 f"pictures must have shape (B, {', '.join(map(str, self.shape))}), got {tuple(pictures.shape)}"
             )
         x = pictures.permute(0, 3, 1, 2).to(self.linear.weight.dtype) / 255
-        features: Tensor = self.norm(self.linear(self.convolutions(x).flatten(1)))
+        planes = self._fused(x) if self._fuses(x) else self.convolutions(x)
+        features: Tensor = self.norm(self.linear(planes.flatten(1)))
         return features
+
+    def _fuses(self, x: Tensor) -> bool:
+        """Whether layer norm and ReLU are one kernel: on a GPU with Triton, in single precision."""
+        return x.is_cuda and not torch.is_autocast_enabled("cuda") and backend_for(x).name == "triton"
+
+    def _fused(self, x: Tensor) -> Tensor:
+        """The convolutions, all in one layout of memory."""
+        from ..fused_norm import norm_relu, serves  # Triton takes a second to import
+
+        layers = list(self.convolutions)
+        for convolution, norm, relu in zip(layers[::3], layers[1::3], layers[2::3], strict=True):
+            assert isinstance(norm, nn.GroupNorm)
+            x = convolution(x)
+            x = norm_relu(x, norm) if serves(x) else relu(norm(x))
+        return x
 
 
 def _step(number: int, side: int, *, large: bool) -> tuple[int, int]:
