@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from ..errors import at_least, choose
+from ..fuzzy.beside import beside
 
 _ACTIVATIONS: tuple[type[nn.Module], ...] = (
     nn.Sigmoid,
@@ -50,8 +51,9 @@ class DuelingNetwork(nn.Module):
     def forward(self, observations: Tensor) -> Tensor:
         """Values of all actions, (B, actions)."""
         features = self.encoder(observations)
-        advantage: Tensor = self.advantage(features)
+        begun = beside(self.advantage, features)
         value: Tensor = self.value(features)
+        advantage = begun()
         return value + advantage - advantage.mean(dim=1, keepdim=True)
 
     def preferences(self, observations: Tensor) -> Tensor:

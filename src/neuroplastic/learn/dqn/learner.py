@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...errors import InputError, at_least
+from ...fuzzy.beside import beside
 from ...network.following import can_follow, follow
 from ...network.parameter_groups import parameter_groups
 from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
@@ -260,10 +261,10 @@ class QLearning:
     def _updated(self) -> Tensor:
         """Sample, learn from it, and give the loss: with a resident memory a function of tensors that stay in place."""
         batch = self._batch()
-        targets = self.targets(batch)
+        targets = self._begin_targets(batch)
         self.network.train()
         values = self.network(batch.states).gather(1, batch.actions[:, None]).squeeze(1)
-        loss = LOSSES[self.config.loss](values, targets)
+        loss = LOSSES[self.config.loss](values, targets())
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         self.network.eval()
         return loss.detach()
@@ -286,15 +287,30 @@ class QLearning:
 
     def targets(self, batch: Batch) -> Tensor:
         """Double-Q targets (B,) of a batch on the learner's device; for a network in evaluation mode."""
+        return self._begin_targets(batch)()
+
+    def _begin_targets(self, batch: Batch) -> Callable[[], Tensor]:
+        """Find the best actions by the network as it is; what the function returned gives are the targets."""
         with torch.inference_mode():
+            # Nothing else reads or writes the target network, so it may be computed along with the loss.
+            target_values = beside(
+                lambda frames: self._values_by_target(frames, batch.next_steps), batch.next_states
+            )
             best = self._preferences(batch.next_states).argmax(dim=1, keepdim=True)
-            if self._reuses_target:
-                values = self._target_values(self.target, batch.next_states, batch.next_steps)
-            else:
-                values = self.target(batch.next_states)
-            following: Tensor = values.gather(1, best).squeeze(1)
-        # Outside of inference mode: the loss's backward pass has to keep the targets.
-        return self.config.reward_scale * batch.returns + batch.discounts * following
+
+        def targets() -> Tensor:
+            with torch.inference_mode():
+                following = target_values().gather(1, best).squeeze(1)
+            # Outside of inference mode: the loss's backward pass has to keep the targets.
+            return self.config.reward_scale * batch.returns + batch.discounts * following
+
+        return targets
+
+    def _values_by_target(self, frames: Tensor, steps: Tensor) -> Tensor:
+        if self._reuses_target:
+            return self._target_values(self.target, frames, steps)
+        values: Tensor = self.target(frames)
+        return values
 
     @torch.no_grad()
     def move_target(self) -> None:
