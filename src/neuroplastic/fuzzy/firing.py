@@ -131,14 +131,18 @@ def firing_levels(
 
 
 def _in_one_step(sums: Tensor, attributes: int, firing: Firing, weights: RuleWeights) -> Tensor | None:
-    """The firing levels, where a backend has layer norm and 1.5-entmax as one step and `firing` asks for just that."""
+    """The firing levels, where a backend has layer norm and 1.5-entmax as one step and `firing` asks for that."""
     own = weights.gain, weights.shift
-    if sums.is_cpu or firing.alpha != 1.5 or not firing.layer_norm or firing.certainty or firing.has_gain:
+    if sums.is_cpu or firing.alpha != 1.5 or not firing.layer_norm or firing.has_gain:
+        return None
+    if firing.certainty == "tanh":
         return None
     gain, shift = (
         sums.new_full(sums.shape[1:], default) if part is None else part.to(sums.dtype)
         for part, default in zip(own, (1.0, 0.0), strict=True)
     )
+    if weights.certainty is not None and firing.certainty == "log":  # which adds to the shift
+        shift = with_certainty(shift, weights.certainty.to(sums.dtype), "log")
     return backend_for(sums).norm_entmax15(sums, gain, shift, firing.share(attributes), LAYER_NORM_EPS)
 
 

@@ -170,12 +170,14 @@ class RecordedPass:
         self.latest: Tensor | None = None
         """the observations of the latest pass on the device; None where they were only on the host"""
         self._inputs: dict[tuple[int, ...], Tensor] = {}
+        self._pinned: dict[tuple[int, ...], Tensor] = {}
         self._steps: dict[tuple[int, ...], RecordedStep] = {}
 
     def forget(self) -> None:
         """Record anew: a tensor of the network lies elsewhere now."""
         self._steps.clear()
         self._inputs.clear()
+        self._pinned.clear()
 
     def __call__(self, observations: Observations) -> NDArray[np.float32]:
         """What the pass gives for these observations."""
@@ -198,6 +200,7 @@ class RecordedPass:
         if size not in self._steps:
             with torch.inference_mode(False):  # it is written to in any mode
                 held = self._inputs[size] = torch.empty_like(staged, device=self._device)
+                self._pinned[size] = torch.empty_like(staged, pin_memory=True)
             self._steps[size] = RecordedStep(
                 self.what,
                 lambda: self._plain(held),
@@ -205,8 +208,10 @@ class RecordedPass:
                 why_not=self._why_not,
                 silent=self._silent,
             )
+        # What the last pass gave was waited for, so the copy from here is done.
+        self._pinned[size].copy_(staged)
         self.latest = self._inputs[size]
-        self.latest.copy_(staged.pin_memory(), non_blocking=True)
+        self.latest.copy_(self._pinned[size], non_blocking=True)
         return self._steps[size]()
 
 

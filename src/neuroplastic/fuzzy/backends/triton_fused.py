@@ -13,9 +13,9 @@ from . import triton_firing as kernels
 from .interface import Draw
 
 # Chunks of the attributes, rules of a program and its warps, in the forward pass.
-CHUNKS, RULES, WARPS = 64, 64, 4
+CHUNKS, RULES, WARPS = 64, 32, 2
 # Attributes and rules of a program and its warps, in the backward pass.
-ATTRIBUTES, GRADIENT_RULES, GRADIENT_WARPS = 16, 64, 4
+ATTRIBUTES, GRADIENT_RULES, GRADIENT_WARPS = 16, 32, 2
 ROWS = 64
 STEPS = 24
 

@@ -94,9 +94,12 @@ class DeviceReplay(ReplayMemory):
         assert self._pictures is not None
         known = self._known[(steps[:, None] + self._ahead) % self._slots]  # (B, n, 4)
         ends = known[:, :, _END]
-        before = ends.cumsum(dim=1) - ends  # how many of the steps before ended the episode
-        returns = (self._weights * known[:, :, _REWARD]).masked_fill(before > 0, 0.0).sum(dim=1)
-        over = ends.any(dim=1)
+        if self.n_step == 1:  # a sum of one: a dozen kernels less
+            before, returns, over = torch.zeros_like(ends), known[:, 0, _REWARD], ends[:, 0] > 0
+        else:
+            before = ends.cumsum(dim=1) - ends  # how many of the steps before ended the episode
+            returns = (self._weights * known[:, :, _REWARD]).masked_fill(before > 0, 0.0).sum(dim=1)
+            over = ends.any(dim=1)
         discounts = torch.where(over, 0.0, self.discount**self.n_step)
         # Behind an end there may be a slot never written: such rows take their own frame again.
         following = torch.where(over, steps, steps + self.n_step)
