@@ -77,3 +77,11 @@ def test_a_worker_does_not_outlive_a_studio_that_is_killed(tmp_path):
         time.sleep(0.05)
     assert not Path(f"/proc/{pid}").exists()
     owner.stdout.close()
+
+
+def test_the_server_itself_loads_neither_torch_nor_scikit_learn():
+    pytest.importorskip("uvicorn", reason="needs the extra 'studio'")
+    heavy = "('torch', 'sklearn', 'pandas', 'cv2', 'gymnasium', 'vizdoom')"
+    asked = f"import sys, neuroplastic.studio.serving; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -10,7 +10,6 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors import NeuroplasticError, in_short
-from .edits import edits_of
 from .library import Library
 from .worker import CRASHED, END, FAILED, Channel, Worker
 
@@ -31,6 +30,7 @@ def compare(channel: Channel, source: str) -> None:
 
     from ..usecases.comparing import Comparing, Played
     from ..usecases.opening import open_run
+    from .edits import edits_of
 
     torch.set_num_threads(1)
     comparing = Comparing(open_run(source))

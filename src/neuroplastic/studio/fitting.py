@@ -11,7 +11,6 @@ from typing import Any
 from ..errors import InputError
 from ..usecases.progress import Headway, Listener
 from ..usecases.requests import FitRequest, TableRequest
-from .edits import edits_of
 from .worker import CRASHED, FAILED, Channel, Worker
 
 PROGRESS, DONE, CANCELLED, RUNNING = "progress", "done", "cancelled", "running"
@@ -49,6 +48,7 @@ def refit(
 
     from ..usecases.opening import OpenedTable, open_anything
     from ..usecases.refitting import refit_edited
+    from .edits import edits_of
 
     torch.set_num_threads(threads)
     opened = open_anything(path)
