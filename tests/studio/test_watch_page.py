@@ -52,3 +52,41 @@ def test_an_agent_that_is_not_there_is_said_so_on_the_page(studio, browser, unti
     assert "<img src=x" in said
     assert browser("return document.title") == "Watch · neuroplastic studio"
     assert browser("return document.querySelectorAll('main img').length") == 0
+
+
+PAGES = {
+    "/watch/DTC": "return Watch.state.drawn > 0",
+    "/table": "return true",
+    "/rules/DTC-student?agent=1": "return Rules.state.view !== null",
+    "/train": "return Train.state.told !== null",
+    "/studies": "return document.querySelector('main').innerText.length > 40",
+}
+# What can be worked with, and is to be seen.
+WORKABLE = """return [...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')].filter((it) =>
+  !it.disabled && it.getClientRects().length && getComputedStyle(it).visibility !== 'hidden').length"""
+
+
+# Those that start a game take as long as that.
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] if "DTC" in page else []) for page in PAGES]
+)
+def test_a_page_fits_a_phone_at_twice_the_text_and_is_reached_by_the_keyboard(studio, browser, until, page):
+    browser.go(studio.base + page)
+    until(PAGES[page])
+    browser.resize(390, 844)
+    try:
+        browser("document.documentElement.style.fontSize = '200%'")
+        wide, screen = browser("return [document.documentElement.scrollWidth, window.innerWidth]")
+        assert wide <= screen
+    finally:
+        browser.resize(1400, 1000)
+        browser("document.documentElement.style.fontSize = ''")
+    reached = []
+    for _ in range(min(browser(WORKABLE), 25)):
+        browser.press("\ue004")
+        found = browser("""const it = document.activeElement, style = getComputedStyle(it);
+            return [[...document.querySelectorAll('*')].indexOf(it), it.matches('body'),
+              parseFloat(style.outlineWidth) > 0 || parseFloat(style.strokeWidth) > 2]""")
+        reached.append(found[0])
+        assert found[2] or found[1], "what has the focus must show it"
+    assert len(set(reached)) >= len(reached) - 1  # the browser itself may come in between

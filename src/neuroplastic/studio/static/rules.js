@@ -349,7 +349,8 @@ const Rules = (() => {
       const choice = one("#table");
       made("option", "", choice, "no table").value = "";
       for (const { key, name } of tables) made("option", "", choice, name).value = key;
-      const wanted = query.get("table");
+      // A table of the model's own name is most likely the one that it was learned from.
+      const wanted = query.get("table") ?? tables.find(({ name }) => name.replace(/\.\w+$/, "") === about())?.key;
       choice.value = tables.some(({ key }) => key === wanted) ? wanted : "";
       one("#busy").hidden = true;
       const name = about();

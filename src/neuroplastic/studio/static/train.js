@@ -93,6 +93,8 @@ const Train = (() => {
       if (run.steps.length) {
         const watch = made("a", "button", place, `Watch ${run.name}`);
         watch.href = `/watch/${encodeURIComponent(run.name)}?seed=7`;
+        const turn = made("a", "button", place, "Turn its rules");
+        turn.href = `/rules/${encodeURIComponent(run.name)}?agent=1`;
       }
     }
   }
