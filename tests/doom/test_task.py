@@ -9,6 +9,7 @@ from neuroplastic.doom import SCENARIOS, UnknownScenario
 from neuroplastic.doom.task import DoomTask, find, suggestions
 from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.protocols import Task
+from neuroplastic.usecases.training import TrainRequest, configuration
 
 played = pytest.mark.skipif(importlib.util.find_spec("vizdoom") is None, reason="the game is not installed")
 
@@ -134,3 +135,16 @@ def test_a_learner_without_a_preset_of_its_own_comes_with_its_defaults(
     monkeypatch.setitem(catalog.KINDS["learner"], "another", catalog.KINDS["learner"]["parallel_q"])
     config = DoomTask("BP").preset("tuned", "dnn", "another")
     assert config.learner == catalog.kind("learner", "parallel_q")()
+
+
+def test_over_attributes_there_is_one_preset_and_its_rules_are_short():
+    config = configuration(TrainRequest("DTC", fields={"observe": "objects", "rules": "12"}))
+    assert (config.preset, config.task.observe, config.head.rules) == ("readable", "objects", 12)
+    assert config.head.selection.start_premises == 3
+    assert config.learner.mirror is False
+    plain = configuration(TrainRequest("GH", agent="dnn", fields={"observe": "objects"}))
+    assert plain.learner.reward_scale == 0.01
+    with pytest.raises(ConfigError, match="is for the learner 'parallel_q', got 'dqn'"):
+        configuration(TrainRequest("DTC", learner="dqn", fields={"observe": "objects"}))
+    with pytest.raises(ConfigError, match="preset"):
+        configuration(TrainRequest("DTC", preset="paper", fields={"observe": "objects"}))

@@ -9,6 +9,7 @@ import torch
 from neuroplastic import from_rules
 from neuroplastic.cli.main import main
 from neuroplastic.errors import ConfigError, InputError
+from neuroplastic.experiment.demonstrating import demonstrate
 from neuroplastic.experiment.game import Game, PolicyError
 from neuroplastic.experiment.teachers import Teacher, asked, model_teacher
 from neuroplastic.learn.imitation.config import ImitationConfig
@@ -101,3 +102,21 @@ def test_a_teacher_answers_with_actions_or_values_and_nothing_else() -> None:
     with Game(task) as game:
         game.begin(0)
         assert Teacher("same", balance).look(game) is game.observation
+
+
+def test_what_the_teacher_values_nearly_as_much_counts_as_good_and_its_own_action_always_does():
+    task = student_task("CartPole-v1")
+
+    def values(gap: float) -> Teacher:
+        return Teacher("values", lambda seen: np.tile([1.0, 1.0 - gap], (len(seen), 1)))
+
+    def second(seen):
+        return np.ones(len(seen), np.int64)
+
+    other = demonstrate(task, values(1.0), second, states=40)
+    assert (other.agreement, other.as_good) == (0.0, 0.0)
+    equal = demonstrate(task, values(0.0), second, states=40)
+    assert equal.agreement == 0.0
+    assert equal.as_good == 1.0
+    own = demonstrate(task, Teacher("actions", second), second, states=40)
+    assert (own.agreement, own.as_good) == (1.0, 1.0)
