@@ -249,7 +249,7 @@ BETTER: dict[str, dict[str, Any]] = {
 
 # What a scenario needs beside the common recipe of `long`; chosen on seed 10 (docs/long.md).
 LONG: dict[str, dict[str, Any]] = {
-    "BP": {"steps_per_epoch": 18_000, "episodes": 20},
+    "BP": {"steps_per_epoch": 16_000, "episodes": 20},
     "BR": {"steps_per_epoch": 24_000, "episodes": 20},
     # Waiting looks better than the only shot where values are bootstrapped, or where many random shots follow.
     "PP": {
@@ -257,12 +257,13 @@ LONG: dict[str, dict[str, Any]] = {
         "q_lambda": 1.0,
         "rollout": 40,
         "discount": 0.95,
-        "exploration_start": 0.15,
+        "exploration_start": 0.5,
+        "exploration_hold": 4,
         "exploration_floor": 0.03,
         "exploration_share": 0.9,
-        "steps_per_epoch": 33_000,
+        "steps_per_epoch": 30_000,
         "episodes": 25,
     },
-    "HTL": {"discount": 0.97, "steps_per_epoch": 50_000},
-    "TC": {"frame_skip": 12, "balance": 0.01, "steps_per_epoch": 36_000, "episodes": 20},
+    "HTL": {"discount": 0.97, "steps_per_epoch": 40_000},
+    "TC": {"frame_skip": 12, "balance": 0.01, "steps_per_epoch": 30_000, "episodes": 20},
 }
