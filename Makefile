@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak study-all docs docs-serve clean
+.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak fuzz study-all docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ soak: setup  ## the long tests: kills, thousands of resets, learning over many s
 
 studio-soak: setup  ## half an hour of the studio in browsers: frames a second, slider answers, memory over time
 	$(BIN)/python -m tests.studio.soak --minutes 30
+
+fuzz: setup  ## damage 20,000 files of every kind that is read, and open them (an hour or two; FILES, SEED)
+	$(BIN)/python -m tests.fuzz --files $(or $(FILES),20000) $(if $(SEED),--seed $(SEED))
 
 bench: setup bench-packages  ## the speed table: ratios against peers and limits, side by side in one process
 	$(BIN)/python -m benchmarks

@@ -81,6 +81,13 @@ def at_least(field: str, value: object, least: int) -> int:
     return value
 
 
+def at_most(field: str, value: int, most: int) -> int:
+    """Return `value` if it is at most `most`, else raise a ConfigError."""
+    if value > most:
+        raise ConfigError(f"{field} must be at most {most}, got {in_short(value, 40)}")
+    return value
+
+
 def within(field: str, value: object, low: float, high: float = math.inf, *, open_low: bool = False) -> float:
     """Return `value` if it is a finite number from `low` (`open_low`: above it) to `high`, else raise a ConfigError."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -9,10 +9,13 @@ import numpy as np
 from tests.fuzz.kind import Change, Files, Kind
 from tests.fuzz.models import MODELS
 from tests.fuzz.mutations import flipped
+from tests.fuzz.rule_files import RULES
+from tests.fuzz.runs import RUNS
 from tests.fuzz.studies import STUDIES
+from tests.fuzz.tables import TABLES
 from tests.rules.mutation import damaged
 
-KINDS: Mapping[str, Kind] = {**MODELS, **STUDIES}
+KINDS: Mapping[str, Kind] = {**MODELS, **RUNS, **STUDIES, **RULES, **TABLES}
 BYTES = 10**6
 """cases from this number on are damage by bytes"""
 

@@ -47,10 +47,25 @@ class ModelFile:
         }
         return cls(header, tensors)
 
+    @classmethod
+    def read_plain(cls, path: Path) -> "ModelFile":
+        """Of tensors alone, without a header of ours."""
+        raw = path.read_bytes()
+        (length,) = struct.unpack("<Q", raw[:8])
+        table, data = json.loads(raw[8 : 8 + length]), raw[8 + length :]
+        table.pop("__metadata__", None)
+        return cls(
+            None,
+            {
+                name: (entry["dtype"], entry["shape"], data[slice(*entry["data_offsets"])])
+                for name, entry in table.items()
+            },
+        )
+
     def raw(self) -> bytes:
         """The file's bytes, whether or not shapes and types fit them."""
         text = text_of(self.header)
-        table: dict[str, Any] = {"__metadata__": {"neuroplastic": text}}
+        table: dict[str, Any] = {} if self.header is None else {"__metadata__": {"neuroplastic": text}}
         data, start = b"", 0
         for name, (dtype, shape, content) in self.tensors.items():
             table[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, start + len(content)]}

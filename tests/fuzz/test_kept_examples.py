@@ -1,5 +1,6 @@
 """Damage that once ended in a traceback, made again by hand: the command line answers, or says why not in a line."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from neuroplastic.cli.main import main
 from neuroplastic.rules.explanations.crossing import first_crossing
 from neuroplastic.rules.rule_base import Term
+from tests.fuzz.__main__ import KEPT as FOUND
+from tests.fuzz.cases import KINDS
 from tests.fuzz.model_files import ModelFile
 
 KEPT = Path(__file__).parents[1]
@@ -33,6 +36,18 @@ EXAMPLES = {
     "far sets": (HIERARCHY, lambda f: filled(f, "levels.0.antecedent.centers", 3e38)),
     "great output": (HIERARCHY, lambda f: filled(f, "levels.0.consequent.bias", 3e38)),
 }
+
+
+def _kept():
+    return sorted(str(path.relative_to(FOUND)) for path in FOUND.glob("*/*"))
+
+
+@pytest.mark.parametrize("name", _kept())
+def test_files_that_once_ended_in_an_error_are_read_or_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    kind = name.partition("/")[0]
+    folder = Path(shutil.copytree(FOUND / name, tmp_path / kind))
+    assert set(KINDS[kind].uses(folder)) <= {"fine", "refused"}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -42,10 +42,12 @@ def fuzz_json(seconds, seed):
     return mutate(seeds, npl.RuleBase.from_json, seconds, np.random.default_rng(seed))
 
 
+@pytest.mark.slow  # a few of both in tests/fuzz
 def test_damaged_text_is_refused_by_name():
     assert fuzz_text(2.0, 0) > 100
 
 
+@pytest.mark.slow
 def test_damaged_json_is_refused_by_name():
     assert fuzz_json(1.0, 1) > 50
 

@@ -12,12 +12,16 @@ from torch import nn
 from .. import catalog
 from ..decoding import decoded
 from ..encoding import encoded
-from ..errors import ConfigError, at_least, choose
+from ..errors import ConfigError, at_least, at_most, choose
 from ..network.observation import Observation
 from .earlier import upgraded
 from .protocols import LearnerConfig, Task
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+
+
+MOST_GAMES = 4096
+"""At once, and processes: each takes memory and files of the system."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,10 @@ class TrialProtocol:
     def __post_init__(self) -> None:
         for name in ("epochs", "steps_per_epoch", "episodes", "games"):
             at_least(name, getattr(self, name), 1)
+        at_most("games", self.games, MOST_GAMES)
         choose("episode_seeds", self.episode_seeds, ("fixed", "anew"))
         if self.processes is not None:
-            at_least("processes", self.processes, 0)
+            at_most("processes", at_least("processes", self.processes, 0), MOST_GAMES)
 
     @property
     def steps(self) -> int:

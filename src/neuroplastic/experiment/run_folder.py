@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 from safetensors.torch import save as as_bytes
 from torch import nn
@@ -21,7 +20,7 @@ from torch import nn
 from .. import safe_json
 from ..catalog import UnknownKindError
 from ..decoding import decoded
-from ..errors import ConfigError, NeuroplasticError
+from ..errors import NeuroplasticError, in_short
 from ..learn.checkpoint import CheckpointStore
 from ..locks import FileLock, HeldError
 from ..whole_files import need_regular, write_whole
@@ -131,12 +130,12 @@ class RunFolder:
 
     def config(self) -> RunConfig:
         """The run's configuration."""
-        with _reading(self.path / "config.json"):
+        with reading(self.path / "config.json"):
             return from_json(safe_json.read(self.path / "config.json"))
 
     def protocol(self) -> TrialProtocol:
         """The run's protocol, which can be told of a task that is not known here, too."""
-        with _reading(self.path / "config.json"):
+        with reading(self.path / "config.json"):
             saved = upgraded(safe_json.read(self.path / "config.json"))
             protocol: TrialProtocol = decoded(TrialProtocol, saved["protocol"], "protocol")
             return protocol
@@ -197,7 +196,7 @@ class RunFolder:
             return int(text) if name in _WHOLE else float(text)
 
         need_regular(path)
-        with _reading(path), path.open(newline="") as file:
+        with reading(path), path.open(newline="") as file:
             rows = list(csv.DictReader(file))
             given = [{n: t for n, t in row.items() if t != "" or n in _OWN} for row in rows]
             return [EpochMetrics.of({n: value(n, t) for n, t in row.items()}) for row in given]
@@ -218,7 +217,7 @@ class RunFolder:
         if not path.exists():
             return []
         need_regular(path)
-        with _reading(path), path.open(newline="") as file:
+        with reading(path), path.open(newline="") as file:
             return [(int(e), int(k), float(r)) for e, k, r in list(csv.reader(file))[1:]]
 
     def write_notices(self, lines: Sequence[str]) -> None:
@@ -248,7 +247,7 @@ class RunFolder:
 
     def load_start(self, network: nn.Module) -> None:
         """Load the network that training begins from."""
-        with _reading(self.path / START):
+        with reading(self.path / START):
             network.load_state_dict(load_file(self.path / START))
 
     def _write_network(self, network: nn.Module, name: str) -> None:
@@ -262,13 +261,13 @@ class RunFolder:
             if not path.exists():
                 raise RunError(f"{self.path} has no evaluated epoch yet; go on with: {self.how_to_resume()}")
             need_regular(path)
-            with _reading(path):
+            with reading(path):
                 network.load_state_dict(load_file(path))
             return
         checkpoint = self.checkpoints.load()
         if checkpoint is None:
             raise RunError(f"{self.path} has no checkpoint yet; start it anew")
-        with _reading(self.checkpoints.path(checkpoint.step)):
+        with reading(self.checkpoints.path(checkpoint.step)):
             learner = checkpoint.state["trainer"]["learner"]
             # A learner whose target acts says so; the others have no such option.
             network.load_state_dict(learner[getattr(self.config().learner, "act_with", "network")])
@@ -280,23 +279,25 @@ class RunFolder:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Say of which file what is read is not what this package wrote; RuntimeError is load_state_dict's."""
+def reading(path: Path) -> Iterator[None]:
+    """Say of which file what is read is not what this package wrote.
+
+    Whatever kind of error that ends in: optimizers and modules take what they load for their own.
+    """
     try:
         yield
     except UnknownKindError as error:
         raise RunError(
-            f"{path}: {_short(str(error))}; if a module of your own registers it, add --import MODULE"
+            f"{path}: {in_short(error, 200)}; if a module of your own registers it, add --import MODULE"
         ) from error
-    except (ConfigError, KeyError, TypeError, ValueError, RuntimeError, csv.Error, SafetensorError) as error:
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, NeuroplasticError) and not isinstance(error, ValueError):
+            raise  # it says itself what is wrong, and not with the file
         raise RunError(
-            f"{path} is damaged or of another version ({_short(str(error))}); restore it, or begin the run anew"
+            f"{path} is damaged or of another version ({in_short(error, 200)}); restore it, or begin the run anew"
         ) from error
-
-
-def _short(text: str, most: int = 200) -> str:
-    """The beginning of a long text: load_state_dict names every tensor that does not fit."""
-    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def run_folders(parent: str | os.PathLike[str]) -> Iterator[RunFolder]:

@@ -14,8 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ..learn.device_memory import learner_bytes
 from ..learn.experience import Setting
 from ..learn.seeding import RandomStreams, mix
+from ..memory import need_memory
 from ..network.dueling import DuelingNetwork
 from ..network.encoders.attributes import AttributeEncoder
 from ..rules.diagnosis import Diagnosis
@@ -25,7 +27,7 @@ from .configuration import RunConfig, TrialProtocol
 from .divergence import warn_of_divergence
 from .figures import slope_of
 from .play import EpisodeResult, Games
-from .run_folder import EpochMetrics, RunError, RunFolder
+from .run_folder import EpochMetrics, RunError, RunFolder, reading
 from .trainer import StepReport, Trainer
 
 # Evaluation plays the same episodes after every epoch of every run; no training episode has their seeds.
@@ -86,6 +88,12 @@ class Trial:
         self.config, self.folder = config, folder
         self.stop_requested = False
         task, protocol = config.task, config.protocol
+        need_memory(
+            "what this learner keeps of observations",
+            learner_bytes(config.learner, task.observation),
+            torch.device("cpu"),
+            "choose a smaller memory_size, rollout or training_games",
+        )
         streams = RandomStreams(config.seed)
         self.network = build_agent(config)
         if folder.has_start:
@@ -135,11 +143,12 @@ class Trial:
                     "anew over them; start another run"
                 )
             return 0
-        self.trainer.load_state_dict(checkpoint.state["trainer"])
-        self.threads_before = checkpoint.state.get("threads", 0)
-        self.metrics = [EpochMetrics.of(entry) for entry in checkpoint.state["metrics"]]
-        self.folder.write_metrics(self.metrics)  # a kill may have come between the two
-        self._losses, self._unread = list(checkpoint.state["losses"]), []
+        with reading(self.folder.checkpoints.path(checkpoint.step)):
+            self.trainer.load_state_dict(checkpoint.state["trainer"])
+            self.threads_before = checkpoint.state.get("threads", 0)
+            self.metrics = [EpochMetrics.of(entry) for entry in checkpoint.state["metrics"]]
+            self.folder.write_metrics(self.metrics)  # a kill may have come between the two
+            self._losses, self._unread = list(checkpoint.state["losses"]), []
         return checkpoint.step
 
     def save(self) -> None:

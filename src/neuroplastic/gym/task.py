@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError, MissingPackageError, at_least
+from ..errors import ConfigError, MissingPackageError, at_least, at_most
 from ..experiment.protocols import Score
 from ..learn.seeding import Stream
 from ..network.observation import Observation
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from .environment import GymEnvironment
 
 _VERSIONED = re.compile(r"-v\d+$")  # as the ids of environments end
+
+
+MOST_FRAMES = 1000
+"""Of a stack: each is a copy of all attributes, in every observation and name."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class GymTask:
             raise ConfigError(
                 f"an environment's id must be text such as 'CartPole-v1', got {self.environment_id!r}"
             )
-        at_least("frame_stack", self.frame_stack, 1)
+        at_most("frame_stack", at_least("frame_stack", self.frame_stack, 1), MOST_FRAMES)
 
     @property
     def key(self) -> str:

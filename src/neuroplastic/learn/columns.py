@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..decoding import decoded
-from ..errors import ConfigError, InputError, MissingPackageError
+from ..errors import ConfigError, InputError, MissingPackageError, in_short
 from .values import as_numbers, first_text, words_of
 
 # A whole-number target with at most this many values is taken as classes.
@@ -48,17 +48,31 @@ def read_table(path: str | Path, *, text: Collection[str] = ()) -> pd.DataFrame:
             f"{source} has rows with more values than its header has names; name every column"
         ) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{source} is not a table of UTF-8 text ({error}); save it as UTF-8") from error
+        raise InputError(
+            f"{source} is not a table of UTF-8 text ({in_short(error)}); save it as UTF-8"
+        ) from error
     except (ValueError, OSError, pd.errors.ParserError) as error:
         reason = str(error).removeprefix("Error tokenizing data. C error: ")
-        raise InputError(f"{source} is not a readable table: {reason}") from error
+        raise InputError(f"{source} is not a readable table: {in_short(reason)}") from error
     frame.columns = [str(name).strip() for name in frame.columns]
     if frame.empty:
         raise InputError(f"{source} has no rows below its header")
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise InputError(f"{source} has two columns called {twice[0]!r}; rename one")
+        raise InputError(f"{source} has two columns called {in_short(repr(twice[0]), 80)}; rename one")
+    nested = [name for name in frame.columns if _holds_more_than_one(frame[name])] if parquet else []
+    if nested:
+        raise InputError(
+            f"{source} has lists or records in the column {in_short(repr(nested[0]), 80)}; a cell of a table is a "
+            "number or a word: leave the column out"
+        )
     return frame
+
+
+def _holds_more_than_one(column: pd.Series) -> bool:
+    if not pd.api.types.is_object_dtype(column):
+        return False
+    return bool(column.map(lambda value: isinstance(value, (list, tuple, dict, set, np.ndarray))).any())
 
 
 def _read_csv(source: Path, text: Collection[str]) -> pd.DataFrame:

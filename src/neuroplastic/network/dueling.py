@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from ..errors import at_least, choose
 from ..fuzzy.beside import beside
+from ..memory import need_memory
+
+# Weights, their gradients and an optimizer's two moments.
+_COPIES = 4
 
 _ACTIVATIONS: tuple[type[nn.Module], ...] = (
     nn.Sigmoid,
@@ -79,6 +84,13 @@ def dnn_head(
     before each h, which learning without a target network needs.
     """
     at_least("hidden", hidden, 1)
+    weights = hidden * (in_features + hidden + out_features)
+    need_memory(
+        f"a head of {hidden} hidden units",
+        4 * _COPIES * weights,
+        torch.get_default_device(),
+        "use fewer units",
+    )
     h = ACTIVATIONS[choose("activation", activation, ACTIVATIONS)]
     layers: list[nn.Module] = []
     for width in (in_features, hidden) if readout else (in_features,):

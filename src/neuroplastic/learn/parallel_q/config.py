@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 
 from torch import nn
 
-from ...errors import ConfigError, at_least, choose, within
+from ...errors import ConfigError, at_least, at_most, choose, within
 from ...network.observation import Observation
 from ..device_memory import observation_bytes
 from ..experience import Setting
 from ..optimizing import LOSSES
 from .learner import ParallelQLearning
+
+MOST_GAMES = 4096
+"""At once: each takes memory and files of the system."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class ParallelQConfig:
     def __post_init__(self) -> None:
         for name in ("training_games", "rollout", "passes", "batch_size", "exploration_hold"):
             at_least(name, getattr(self, name), 1)
+        at_most("training_games", self.training_games, MOST_GAMES)
         for name in ("learning_rate", "reward_scale"):
             within(name, getattr(self, name), 0, open_low=True)
         for name in ("q_lambda", "discount", "exploration_start", "exploration_floor", "exploration_share"):
