@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from neuroplastic.cli.main import main
 from neuroplastic.errors import InputError
 from neuroplastic.experiment import window as windows
 from neuroplastic.experiment.agent import build_agent, greedy
 from neuroplastic.experiment.play import Games
 from neuroplastic.experiment.run_folder import RunFolder
+from neuroplastic.usecases.opening import box_names
 from neuroplastic.usecases.playing import play_run
 from tests.small_game import CatchTask
 
@@ -115,3 +117,20 @@ def test_a_name_without_a_trained_agent_is_told_what_there_is(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"no trained agent 'DTX'; in the box are .*DTC.*did you mean 'DTC'"):
         play_run("DTX")
+
+
+@pytest.mark.usefixtures("_no_display")
+def test_the_command_says_where_it_plays_and_what_was_scored(run, capsys):
+    assert main(["play", str(run.path), "--episodes", "2"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert "no window can be opened here" in said[0]
+    assert [line.split()[0] for line in said[1:]] == ["score", "score", "film:"]
+
+
+def test_the_box_is_listed_and_a_card_shown(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["box"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"{name}: " in listed for name in box_names())
+    assert main(["box", "BP"]) == 0
+    assert "by: neuroplastic train BP --agent nfn --preset long" in capsys.readouterr().out
