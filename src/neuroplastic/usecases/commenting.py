@@ -103,7 +103,8 @@ class Commentary:
             found = self._words(game.observation)
             words.append(f"{'in words: ' if self.pictures else ''}{found.sentence}")
             if found.action != action:
-                words.append(f"(these words would {self.run.config.task.actions[found.action]})")
+                # Not always what the sentence says: the leading rule of a student may be outvoted.
+                words.append(f"(the student would {self.run.config.task.actions[found.action]})")
         self._told = Told(words, self._told.actions, values, action, self._heat(seen))
 
     def painted(self, frame: Frame) -> Frame:
