@@ -94,7 +94,7 @@ def test_the_command_on_a_card_names_what_differs_from_the_preset():
     assert train_command(config) == f"{train} --rules 7 --seed 3"
 
 
-@pytest.mark.parametrize("name", [name for name in box_names() if not name.endswith("-student")])
+@pytest.mark.parametrize("name", box_names())
 def test_every_agent_in_the_box_has_a_card_with_100_new_episodes(name):
     card = card_of(BOX / name)
     assert card is not None
