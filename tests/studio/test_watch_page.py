@@ -62,7 +62,8 @@ PAGES = {
     "/studies": "return document.querySelector('main').innerText.length > 40",
 }
 # What can be worked with, and is to be seen.
-WORKABLE = """return [...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')].filter((it) =>
+WORKABLE = """const kinds = 'a[href], button, select, input, summary, [tabindex="0"]';
+return [...document.querySelectorAll(kinds)].filter((it) =>
   !it.disabled && it.getClientRects().length && getComputedStyle(it).visibility !== 'hidden').length"""
 
 

@@ -135,6 +135,8 @@ class _Player:
     def _do(self, kind: str, content: Any) -> None:
         if kind == "pause":
             self.paused, self.steps = True, 0
+            if self.past:  # the picture of the decision that is told of, and not one that came of it
+                self._show_past(0)
         elif kind == "go":
             self.paused = False
         elif kind == "step":
