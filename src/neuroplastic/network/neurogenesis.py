@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
@@ -84,7 +84,9 @@ def observe(antecedent: Antecedent, rule: Neurogenesis, x: Tensor, *, seen: bool
         return
     x, sets = bounded(x, antecedent), (antecedent.precisions().detach(), antecedent.covering_mask)
     if not seen and traced() and x.is_cpu:
-        _observe_opaquely(x, *sets, *_flat(tables), limit, *astuple(terms))
+        # One by one: dataclasses.astuple copies deeply, which some versions of torch cannot compile.
+        numbers = (terms.delay, terms.min_count, terms.min_width, terms.deviation)
+        _observe_opaquely(x, *sets, *_flat(tables), limit, *numbers)
         return
     _count(x, *sets, tables, limit, group)
     if not seen:

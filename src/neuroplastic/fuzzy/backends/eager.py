@@ -50,7 +50,8 @@ class Eager(Backend):
             total = (
                 total - shifted.square() @ factor + 2 * (shifted @ weighted) - (weighted * offset).sum(dim=0)
             )
-        return total.to(x.dtype)
+        # torch 2.11 compiles a conversion to the same type at this place into one that has no gradient.
+        return total if total.dtype == x.dtype else total.to(x.dtype)
 
     def gradient(
         self,
