@@ -8,10 +8,12 @@ from .agent_cards import AgentCard, AgentCards
 
 def cards_page(found: AgentCards) -> str:
     """The page: live rules, most often leading first; those that never lead are only counted."""
+    pictures = any(card.pictures is not None for card in found.cards)
     introduction = (
         f"{len(found.cards)} of {found.rules} rules lead in {found.observations} decisions of greedy play; "
-        f"{found.silent} never do and have no card. A rule leads where it fires most. The heat is where its lead over "
-        "the other rules comes from; the bars are what it gives each action over the mean action."
+        f"{found.silent} never do and have no card. A rule leads where it fires most. "
+        + ("The heat is where its lead over the other rules comes from; the" if pictures else "The")
+        + " bars are what it gives each action over the mean action."
     )
     return page(f"Rules of {found.title}", introduction, [_card(card, found.actions) for card in found.cards])
 
