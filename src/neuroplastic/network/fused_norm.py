@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
+from ..fuzzy.once import once_differentiable
 from . import triton_norms as kernels
 
 # Values of a picture's planes that one program holds.
@@ -39,7 +39,7 @@ class _NormRelu(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         x, gain, shift, statistics = ctx.saved_tensors
         B, C, H, W = x.shape

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
+from ..fuzzy.once import once_differentiable
 from . import triton_convolving as kernels
 
 # Channels of a program that multiplies matrices, at least.
@@ -172,7 +172,7 @@ class _Stages(torch.autograd.Function):
         return features
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         *saved, z = ctx.saved_tensors
         of_z = gradient.contiguous()
