@@ -80,6 +80,19 @@ def test_no_path_of_a_request_leads_to_a_file_outside_the_list(app, tmp_path):
             )  # a page's shell, whose script will not find what it is about
 
 
+def test_an_agent_that_is_edited_saved_or_begun_from_is_looked_up_in_the_list(app, library):
+    for name in ("..%2foutside", "%2e%2e", "x%00", str(library.runs.parent).replace("/", "%2f")):
+        for what in ("rules", "save"):
+            body = b'{"edits": [], "as": "../../outside"}'
+            assert ask(app, f"/api/agents/{name}/{what}", method="POST", body=body).status == 404
+        started = f'{{"start": "{name}"}}'.encode()
+        assert ask(app, "/api/runs", method="POST", body=started).status == 404
+    for origin in ("http://evil.example", "null"):
+        answer = ask(app, "/api/agents/DTC/save", method="POST", body=b"{}", origin=origin)
+        assert answer.status == 403
+    assert not list(library.runs.iterdir())
+
+
 def test_a_watched_name_is_looked_up_in_the_list_and_never_made_a_path(library):
     (library.runs.parent / "outside").mkdir()
     (library.runs.parent / "outside" / "config.json").write_text("{}", encoding="utf-8")
@@ -99,7 +112,8 @@ def test_a_foreign_host_is_refused(app, host):
 def test_a_foreign_origin_is_refused_by_requests_and_by_the_websocket(app, origin):
     assert ask(app, "/api/agents", origin=origin).status == 403
     assert ask(app, "/api/tables", method="POST", origin=origin).status == 403
-    assert knock(app, "/api/watch/DTC", origin=origin) == [{"type": "websocket.close", "code": 1008}]
+    for address in ("/api/watch/DTC", "/api/agents/DTC/play"):
+        assert knock(app, address, origin=origin) == [{"type": "websocket.close", "code": 1008}]
 
 
 def test_what_changes_something_and_every_websocket_must_say_its_origin(app):

@@ -12,6 +12,7 @@ pytest.importorskip("gymnasium", reason="needs the extra 'gym'")
 
 from neuroplastic import NeuroFuzzyClassifier
 from neuroplastic.experiment.agent import greedy
+from neuroplastic.experiment.run_folder import RunFolder
 from neuroplastic.learn.columns import Columns
 from neuroplastic.learn.table_model import TableModel
 from neuroplastic.usecases.agent_editing import edited_agent, save_edited_agent
@@ -162,3 +163,45 @@ def test_an_agents_set_is_dragged_by_mouse_and_it_acts_as_foretold(studio, brows
     assert acts(made, -0.1) == [RIGHT]
     assert acts(edited_agent(run, []), -0.1, 0.1) == [LEFT, RIGHT]
     assert browser.complaints() == []
+
+
+@pytest.mark.slow
+def test_a_frozen_rule_stays_as_written_while_the_others_learn_on(studio, browser, until, opened):
+    browser.go(f"{studio.base}/rules/kinds?table={opened}")
+    until("return Rules.state.view !== null && !Rules.state.pending")
+    browser("document.querySelector('[data-key=\"frozen-0\"]').click()")
+    until(SETTLED, 1)
+    browser("Rules.edit({ kind: 'conclusion', rule: 0, output: 0, value: 2.75 })")
+    until(SETTLED, 2)
+    browser("document.querySelector('#as').value = 'learned'; document.querySelector('#on').click()")
+    until("return document.querySelector('#model').value === 'model:learned' && Rules.state.view")
+    made = TableModel.load(studio.folder / "models" / "learned")
+    assert made.estimator.rules_.consequents.bias[0, 0] == 2.75
+    assert made.estimator.network_.frozen[0] == [0]
+    assert browser("return document.querySelector('[data-key=\"frozen-0\"]').checked")
+
+
+@pytest.mark.slow
+def test_an_agent_trains_on_from_its_edits_with_frozen_rules_kept(studio, browser, until):
+    folder = studio.folder / "runs"
+    run = pole_balancer(folder)
+    browser.go(f"{studio.base}/rules/{run.path.name}?agent=1")
+    until("return Rules.state.view !== null && !Rules.state.pending")
+    browser("document.querySelector('[data-key=\"frozen-3\"]').click()")
+    until(SETTLED, 1)
+    browser("Rules.edit({ kind: 'conclusion', rule: 3, output: 0, value: 1.25 })")
+    until(SETTLED, 2)
+    browser("document.querySelector('#as').value = 'written'; document.querySelector('#on').click()")
+    until(
+        "return location.pathname === '/train' && Train.state.told?.here.some((one) => one.state === 'step')"
+    )
+    name = until("return Train.state.told.here.find((one) => one.state === 'step').name")
+    until("return Train.state.told.here.find((one) => one.state === 'step').steps > 1000")
+    browser("document.querySelector('#here button').click()")
+    until("return Train.state.told.here.at(-1).state === 'stopped'")
+    state = RunFolder(folder / name).checkpoints.load().state["trainer"]["learner"]["network"]
+    written = open_run(folder / "written").agent.state_dict()
+    bias = "advantage.levels.0.consequent.bias"
+    assert state[bias][3, 0] == 1.25
+    assert (state[bias][3] == written[bias][3]).all()
+    assert (state[bias] != written[bias]).any()
