@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak fuzz study-all docs docs-serve clean
+.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak fuzz dist-check licences study-all docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,12 @@ studio-soak: setup  ## half an hour of the studio in browsers: frames a second, 
 
 fuzz: setup  ## damage 20,000 files of every kind that is read, and open them (an hour or two; FILES, SEED)
 	$(BIN)/python -m tests.fuzz --files $(or $(FILES),20000) $(if $(SEED),--seed $(SEED))
+
+dist-check: setup  ## build sdist and wheel, install them without compiler and extras, use them (PYTHONS: others)
+	$(BIN)/python -m tests.supply.installing $(PYTHONS)
+
+licences: setup  ## the licences of all that the package needs, directly or through others
+	$(BIN)/python -m tests.supply.licences
 
 bench: setup bench-packages  ## the speed table: ratios against peers and limits, side by side in one process
 	$(BIN)/python -m benchmarks
