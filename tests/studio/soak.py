@@ -35,12 +35,12 @@ LOOK = "return [Watch.state.drawn, performance.memory.usedJSHeapSize, performanc
 
 
 def resident(pid: int) -> float:
-    """MB of memory that a process holds alone: what is shared changes with what others share it with."""
+    """MB that a process has written: pages of files count for whoever is the last to map them, and so jump."""
     try:
         words = Path(f"/proc/{pid}/smaps_rollup").read_text().split()
     except OSError:
         return 0.0
-    return sum(int(words[words.index(name) + 1]) for name in ("Private_Clean:", "Private_Dirty:")) / 1024
+    return int(words[words.index("Private_Dirty:") + 1]) / 1024
 
 
 def slope(samples: list[tuple[float, float]]) -> float:

@@ -16,7 +16,6 @@ from .worker import CRASHED, END, FAILED, Channel, Worker
 PLAY, EPISODE, SEEN, REFUSED = "play", "episode", "seen", "refused"
 MOST = 3
 """Pages that may compare at once."""
-MOST_BYTES = 256 * 1024
 _CRASH = "the games' process ended without a word; load the page again"
 
 
