@@ -49,7 +49,8 @@ def command(*words: str) -> str:
         return f"{words[0]} prints the control character {found.group()!r}"
     if code == 0:
         return "fine"
-    if code != 2 or not said.startswith("neuroplastic: ") or len(said) > 1200:
+    last = said.rstrip("\n").rpartition("\n")[2]  # above it, how far the command was
+    if code != 2 or not last.startswith("neuroplastic: ") or len(last) > 1200:
         return f"{words[0]} ended with {code}: {said[:300]!r}"
     return "refused"
 
