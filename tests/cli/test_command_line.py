@@ -171,7 +171,7 @@ def test_a_long_run_of_many_games_that_is_killed_twice_goes_on_to_exactly_the_sa
         (["train", "BP", "--resume", "nowhere"], "give no TASK"),
         (["train", "--resume", "nowhere", "--preset", "paper"], "--preset"),
         (["train", "BP", "--from", "DTC"], "the agents are built otherwise: task DTC there, BP here"),
-        (["train", "--start", "DTC-student"], "a student learns from its teacher"),
+        (["train", "--from", "DTC-student"], "a student learns from its teacher"),
         (["train", "--resume", "nowhere", "--agent", "dnn"], "--agent"),
         (["train", "--resume", "nowhere", "--runs", "there"], "--runs"),
         (["train", "BP", "--memory-size", "1e4"], "memory_size must be a whole number, got '1e4'"),
