@@ -68,7 +68,7 @@ def load_studies(source: str | Path) -> tuple[StudyTable, ...]:
         if path.suffix.lower() == ".csv":
             return _from_csv(path)
         return _from_json(path)
-    except (KeyError, TypeError, UnicodeDecodeError, ValueError, csv.Error) as error:
+    except (KeyError, TypeError, UnicodeDecodeError, ValueError, AttributeError, csv.Error) as error:
         if isinstance(error, StudyError):
             raise
         raise StudyError(f"{path} is not a study's CSV or JSON: {in_short(error)}") from error
@@ -140,7 +140,7 @@ def _row(
         mean, sd, slope = (None if value is None else float(value) for value in values or [None] * 3)
     except (KeyError, TypeError, ValueError) as error:
         raise StudyError(
-            f"trial {number}: epochs, returns or objectives are not numbers ({error})"
+            f"trial {number}: epochs, returns or objectives are not numbers ({in_short(error, 200)})"
         ) from error
     return TrialRow(
         number,

@@ -51,7 +51,7 @@ def read_table(path: str | Path, *, text: Collection[str] = ()) -> pd.DataFrame:
         raise InputError(
             f"{source} is not a table of UTF-8 text ({in_short(error)}); save it as UTF-8"
         ) from error
-    except (ValueError, OSError, pd.errors.ParserError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, pd.errors.ParserError) as error:
         reason = str(error).removeprefix("Error tokenizing data. C error: ")
         raise InputError(f"{source} is not a readable table: {in_short(reason)}") from error
     frame.columns = [str(name).strip() for name in frame.columns]
@@ -172,7 +172,7 @@ def _need(frame: pd.DataFrame, name: str) -> None:
         close = [known for known in frame.columns if known.lower() == name.lower()]
         close = close or get_close_matches(name, list(frame.columns), n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(map(repr, frame.columns[:8]))}"
-        raise InputError(f"the table has no column {name!r}; {hint}")
+        raise InputError(f"the table has no column {name!r}; {in_short(hint)}")
 
 
 def _is_number(column: pd.Series) -> bool:
