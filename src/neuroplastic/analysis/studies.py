@@ -138,7 +138,7 @@ def _row(
         returns = tuple(float(value) for value in extra.get("returns") or ())
         episodes = int(extra["episodes"]) if extra.get("episodes") else None
         mean, sd, slope = (None if value is None else float(value) for value in values or [None] * 3)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise StudyError(
             f"trial {number}: epochs, returns or objectives are not numbers ({in_short(error, 200)})"
         ) from error

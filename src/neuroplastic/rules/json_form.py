@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import safe_json
-from ..errors import NeuroplasticError
+from ..errors import NeuroplasticError, in_short
 from ..fuzzy.firing import Firing
 from .evidence import Evidence
 from .rule_base import Conclusions, Indices, Linear, Numbers, RuleBase, Term, Variable
@@ -95,7 +95,8 @@ def rule_base_of(text: str) -> RuleBase:
         raise RuleJSONError(f"a rule base in JSON is an object with 'kind': {KIND!r}")
     if content.get("version") != VERSION:
         raise RuleJSONError(
-            f"version must be {VERSION}, got {content.get('version')!r}; upgrade neuroplastic for newer ones"
+            f"version must be {VERSION}, got {in_short(repr(content.get('version')), 80)}; upgrade neuroplastic for "
+            "newer ones"
         )
     firing = _firing_of(_part(content, "firing", dict))
     return RuleBase(

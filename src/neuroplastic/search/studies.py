@@ -271,6 +271,11 @@ def _check_figures(study: str, trial: FrozenTrial) -> None:
             f"study {study!r} is damaged: trial {trial.number} is complete, but its mean, SD and slope are "
             f"{in_short(values, 80)}"
         )
+    unnamed = [name for name in trial.params if not isinstance(name, str)]
+    if unnamed:
+        raise StudyError(
+            f"study {study!r} is damaged: trial {trial.number} has a parameter called {unnamed[0]!r}"
+        )
     for name, kind in _NOTED.items():
         if not isinstance(trial.user_attrs.get(name), kind):
             found = in_short(repr(trial.user_attrs.get(name)), 60)
