@@ -132,8 +132,7 @@ def test_mistake_gets_one_line_that_names_the_fix(words, complaint, folder, caps
 def test_help_and_mistakes_do_not_wait_for_torch(words):
     code = f"""
 import sys
-from neuroplastic.cli.main import main, parser
-from neuroplastic.cli.train import field_help
+from neuroplastic.cli.main import main
 
 try:
     main({words!r})
@@ -170,8 +169,7 @@ def test_missing_package_of_a_table_is_named_with_its_extra(folder):
 import sys
 
 sys.modules["pandas"] = None
-from neuroplastic.cli.main import main, parser
-from neuroplastic.cli.train import field_help
+from neuroplastic.cli.main import main
 
 sys.exit(main(["fit", {str(folder / "classes.csv")!r}, "--target", "y"]))
 """

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .cards import Card, check_card
 
 if TYPE_CHECKING:
     from ..experiment.configuration import RunConfig
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from ..network.hierarchy import Hierarchy
     from ..network.nfn import NeuroFuzzyNetwork
     from ..rules.estimators import FittedEstimator
+    from .cards import Card
 
 SOURCES = "a folder made by `neuroplastic fit`, a run of `neuroplastic train`, or a file written by npl.save"
 TABLE, FILE, RUN = "table", "file", "run"
@@ -161,6 +161,7 @@ def open_run(source: str | Path, which: str = "best") -> OpenedRun:
     """A run by its path or name, or an agent in the box, with the network of its 'best' or 'last' epoch."""
     from ..experiment.agent import build_agent
     from ..experiment.run_folder import RunFolder
+    from .cards import check_card
 
     boxed = in_the_box(source)
     folder = RunFolder.open(source) if boxed is None else RunFolder(boxed)
