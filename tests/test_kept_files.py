@@ -273,6 +273,7 @@ def test_kept_study_of_the_game_is_continued_by_the_same_command(says, storage, 
     check_table(tmp_path / "made.csv", KEPT / "studies" / "PP-dnn-ended.csv", leave_out=("seconds",))
 
 
+@pytest.mark.slow
 def test_kept_studies_are_reported(says, storage, tmp_path):
     says("report", storage, "--out", "report")
     page = (tmp_path / "report" / "index.html").read_text()

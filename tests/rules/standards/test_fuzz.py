@@ -17,6 +17,7 @@ def mutated(seconds, seed):
     return {name: int(count) for name, count in (line.split() for line in result.stdout.splitlines())}
 
 
+@pytest.mark.slow  # `tests/fuzz` damages some of each kind in every run
 def test_damaged_files_give_named_errors_and_touch_nothing():
     counts = mutated(1, 0)
     assert set(counts) == {"fml", "fcl", "fis"}
