@@ -4,6 +4,7 @@ Run: `make demo`, or `python examples/pistol_practice.py`. It begins no epoch th
 """
 
 import argparse
+from pathlib import Path
 
 import torch
 
@@ -18,6 +19,7 @@ from neuroplastic.usecases.training import begin_run
 
 SECONDS = 250
 BOXED, EPISODES, RULES_SHOWN, PREMISES_SHOWN = "DTC", 3, 3, 3
+RUNS = Path("runs")
 
 
 def show_boxed() -> None:
@@ -28,7 +30,8 @@ def show_boxed() -> None:
         print("\n  ".join(["On its card:", *opened.card.lines()]))
     played = evaluate_run(BOXED, episodes=EPISODES, seed=7)
     print(f"score now, in {EPISODES} other episodes: {', '.join(f'{score:g}' for score in played.returns)}")
-    made = record_run(BOXED, seed=7)
+    RUNS.mkdir(exist_ok=True)
+    made = record_run(BOXED, seed=7, out=str(RUNS / f"{BOXED}-in-the-box.mp4"))
     print(f"filmed {made.path}; for more: neuroplastic play {BOXED}")
     sentences = plain_sentences(head_rules(opened.config, opened.agent)[0], premises=PREMISES_SHOWN)
     print(f"{RULES_SHOWN} of its {len(sentences)} rules (neuroplastic rules {BOXED}):")
