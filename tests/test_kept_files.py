@@ -201,6 +201,7 @@ def resumed(tmp_path_factory):
 
 
 @needs_game
+@pytest.mark.slow  # in plain arithmetic, without the kernel
 @pytest.mark.parametrize("name", [BP_NFN, BP_DNN, DTC_NFN])
 def test_kept_run_that_is_resumed_ends_bit_for_bit_where_the_earlier_version_did(resumed, name):
     folder, arithmetic, complaints = resumed

@@ -91,6 +91,7 @@ def assert_same_end(cut: Path, whole: Path) -> None:
         assert (ends[0] / name).read_bytes() == (ends[1] / name).read_bytes(), name
 
 
+@pytest.mark.slow  # `test_killed.py` and `test_without_the_game.py` stop and resume smaller runs
 def test_interrupted_run_goes_on_to_exactly_the_same_end(tmp_path):
     process, cut = started("TC", tmp_path / "cut")
     wait_for(cut / "metrics.csv")
