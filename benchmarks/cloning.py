@@ -9,7 +9,6 @@ rate. Then a student of 12 rules of 4 premises learns from the controller. Trial
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib.util
 import tempfile
 import time
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.rows import append
 
 FILE = Path(__file__).parents[1] / "docs" / "data" / "cloning.csv"
 FIELDS = (
@@ -68,17 +69,7 @@ def main(arguments: list[str]) -> None:
                 for kind in options.kinds.split(","):
                     rows = {"ours": ours, "d3rlpy": theirs, "student": student}[kind]
                     for row in rows(task, folder, seed):
-                        write(options.out, {"task": task, "seed": seed, "recorded": recorded, **row})
-
-
-def write(path: Path, row: dict[str, Any]) -> None:
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        rows = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if new:
-            rows.writeheader()
-        rows.writerow(row)
-    print(row, flush=True)
+                        append(options.out, FIELDS, {"task": task, "seed": seed, "recorded": recorded, **row})
 
 
 def record(task: str, out: str) -> str:

@@ -8,7 +8,6 @@ is a row of docs/data/students.csv.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import statistics
 import tempfile
@@ -17,6 +16,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from benchmarks.rows import append
 
 FILE = Path(__file__).parents[1] / "docs" / "data" / "students.csv"
 FIELDS = (
@@ -50,17 +51,7 @@ def main(arguments: list[str]) -> None:
     ]
     with ProcessPoolExecutor(options.processes) as pool:
         for done in as_completed([pool.submit(trial, *each, options) for each in trials]):
-            write(options.out, done.result())
-
-
-def write(path: Path, row: dict[str, Any]) -> None:
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
-    print(row, flush=True)
+            append(options.out, FIELDS, done.result())
 
 
 def trial(kind: str, key: str, teacher: str, seed: int, options: argparse.Namespace) -> dict[str, Any]:

@@ -7,10 +7,12 @@ import contextlib
 import json
 from typing import Any
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
+from .. import safe_json
 from ..errors import NeuroplasticError, in_short
 from .library import Library
+from .sockets import NO_AGENT, both_ways, refuse
 from .worker import CRASHED, END, FAILED, Channel, Worker
 
 PLAY, EPISODE, SEEN, REFUSED = "play", "episode", "seen", "refused"
@@ -68,14 +70,11 @@ class Comparisons:
         """Serve one page until it goes."""
         await socket.accept()
         source = self.library.agents().get(socket.path_params["name"])
-        why = None
         if source is None:
-            why = "there is no agent of that name here; choose one from the list"
-        elif self.count >= MOST:
-            why = f"{MOST} pages play episodes already; close one of them"
-        if why is not None:
-            await socket.send_text(json.dumps({"kind": FAILED, "why": why}))
-            await socket.close()
+            await refuse(socket, NO_AGENT)
+            return
+        if self.count >= MOST:
+            await refuse(socket, f"{MOST} pages play episodes already; close one of them")
             return
         loop, heard = asyncio.get_running_loop(), asyncio.Queue[tuple[str, Any]]()
 
@@ -97,8 +96,7 @@ async def _serve(socket: WebSocket, heard: asyncio.Queue[tuple[str, Any]], worke
         while True:
             kind, content = await heard.get()
             if kind in (FAILED, CRASHED):
-                await socket.send_text(json.dumps({"kind": FAILED, "why": content or _CRASH}))
-                await socket.close()
+                await refuse(socket, content or _CRASH)
                 return
             await socket.send_text(json.dumps({"kind": kind, **content}, allow_nan=False))
 
@@ -108,21 +106,15 @@ async def _serve(socket: WebSocket, heard: asyncio.Queue[tuple[str, Any]], worke
             if wish is not None:
                 worker.tell(PLAY, wish)
 
-    tasks = [asyncio.ensure_future(sending()), asyncio.ensure_future(receiving())]
-    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in tasks:
-        task.cancel()
-    for task in tasks:
-        with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError, KeyError):
-            await task
+    await both_ways(sending(), receiving())
 
 
 def wish_of(text: str) -> tuple[int, list[Any]] | None:
     """The number of a wish and its edits, which are checked where they are used; None for anything else."""
     try:
-        given = json.loads(text)
+        given = safe_json.parse(text)
         number, edits = given["number"], given["edits"]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return None
     right = isinstance(number, int) and not isinstance(number, bool) and isinstance(edits, list)
     return (number, edits) if right else None

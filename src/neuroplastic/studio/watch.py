@@ -9,11 +9,12 @@ import math
 import struct
 from typing import Any
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from .. import safe_json
 from .library import Library
 from .playing import ANSWER, FRAME, READY, Shown, play
+from .sockets import NO_AGENT, both_ways, refuse
 from .worker import CRASHED, FAILED, Worker
 
 MOST_VIEWERS = 6
@@ -90,13 +91,13 @@ class Viewers:
             seed = whole(socket.query_params.get("seed", 0))
             episode = whole(socket.query_params.get("episode", 0))
         except ValueError as error:
-            await _refuse(socket, str(error))
+            await refuse(socket, str(error))
             return
         if source is None:
-            await _refuse(socket, "there is no agent of that name here; choose one from the list")
+            await refuse(socket, NO_AGENT)
             return
         if self.count >= MOST_VIEWERS:
-            await _refuse(socket, f"{MOST_VIEWERS} games are being watched already; close one of those pages")
+            await refuse(socket, f"{MOST_VIEWERS} games are being watched already; close one of those pages")
             return
         self.count += 1
         slot = Slot(asyncio.get_running_loop())
@@ -129,13 +130,7 @@ async def _serve(socket: WebSocket, slot: Slot, worker: Worker) -> None:
             elif kind is not None:
                 worker.tell(kind, content)
 
-    tasks = [asyncio.ensure_future(sending()), asyncio.ensure_future(receiving())]
-    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in tasks:
-        task.cancel()
-    for task in tasks:
-        with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError, KeyError):
-            await task
+    await both_ways(sending(), receiving())
 
 
 def command_of(text: str) -> tuple[str | None, Any]:
@@ -169,8 +164,3 @@ def whole(text: Any) -> int:
     if not 0 <= found <= GREATEST:
         raise ValueError(f"seed and episode must be whole numbers of at least 0, got {str(text)[:40]!r}")
     return found
-
-
-async def _refuse(socket: WebSocket, why: str) -> None:
-    await socket.send_text(json.dumps({"kind": FAILED, "why": why}))
-    await socket.close()
