@@ -23,6 +23,7 @@ from tests.small_game import CorridorTask
 CONFIGS = {
     "dqn": QConfig(batch_size=4, memory_size=50, n_step=2),
     "parallel_q": ParallelQConfig(training_games=3, rollout=4, batch_size=6),
+    "overlap": ParallelQConfig(training_games=3, rollout=4, batch_size=6, overlap=True),
 }
 
 
@@ -138,9 +139,13 @@ def test_training_that_an_earlier_version_saved_between_episodes_goes_on_with_th
     assert np.isfinite(other.learner.figures()["exploration"])
 
 
-@pytest.mark.parametrize("killed", [False, True], ids=["", "a worker is killed"])
-def test_games_in_turns_are_learned_from_as_if_played_together(killed):
-    config = ParallelQConfig(training_games=6, rollout=5, batch_size=10, exploration_hold=2)
+@pytest.mark.parametrize(
+    ("killed", "overlap"),
+    [(False, False), (True, False), (False, True)],
+    ids=["", "a worker is killed", "learning meanwhile"],
+)
+def test_games_in_turns_are_learned_from_as_if_played_together(killed, overlap):
+    config = ParallelQConfig(training_games=6, rollout=5, batch_size=10, exploration_hold=2, overlap=overlap)
 
     def made() -> Trainer:
         task, streams = CorridorTask(), RandomStreams(0)
@@ -151,7 +156,7 @@ def test_games_in_turns_are_learned_from_as_if_played_together(killed):
         return Trainer(Arena(task, games=6, seed=0, processes=2), learner)
 
     with closing((together := made()).arena):
-        one_by_one = run(together, 23)
+        one_by_one = [together.step() for _ in range(23)]
     with closing((in_turns := made()).arena), warnings.catch_warnings():
         warnings.simplefilter("ignore", WorkerReplacedWarning)
         reports, sent = [], []
@@ -169,5 +174,7 @@ def test_games_in_turns_are_learned_from_as_if_played_together(killed):
     assert [report.step for report in reports] == [30, 60, 90, 120, 138]
     assert in_turns.episodes == together.episodes
     assert in_turns.arena.state_dict() == together.arena.state_dict()
-    losses = [loss for _, loss, _ in one_by_one if loss is not None]
+    for loop in (together, in_turns):
+        assert isinstance(loop.learner.actor, DuelingNetwork)  # which has learned from all then
+    losses = [report.loss.item() for report in one_by_one if report.loss is not None]
     assert [report.loss.item() for report in reports[:4]] == pytest.approx(losses, rel=1e-4)

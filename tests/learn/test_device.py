@@ -12,7 +12,7 @@ from neuroplastic.learn.capturing import CaptureWarning
 from neuroplastic.learn.experience import Setting
 from tests.learn.agents import dnn_network, nfn_network, small_dnn_network, small_nfn_network
 from tests.learn.corridor import ACTIONS, CELLS, MIRRORED, Corridor
-from tests.learn.loop import Loop
+from tests.learn.loop import Loop, equal_states
 from tests.learn.test_contract import NETWORKS, config_of, greedy_score
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
@@ -38,6 +38,29 @@ def test_a_learner_on_a_gpu_learns_and_is_taken_up_again(name, pictures, network
     again = [one.loss for one in resumed.run(30) if one.loss is not None]
     np.testing.assert_array_equal(again, losses)
     assert np.isfinite(greedy_score(resumed.learner, pictures))
+
+
+def test_updates_made_while_games_are_played_are_those_made_at_once_and_are_taken_up_again():
+    def started() -> Loop:
+        setting = Setting(ACTIONS, RandomStreams(0), 400, torch.device("cuda"), MIRRORED)
+        torch.manual_seed(0)
+        config = config_of("parallel_q", mirror=True, overlap=True)
+        return Loop(
+            lambda: Corridor(pictures=True), config.build(NETWORKS["neuro_fuzzy"](2 * CELLS), setting)
+        )
+
+    def ran(loop: Loop, rounds: int, *, spread: bool) -> dict:
+        for number in range(rounds):
+            loop.round()
+            if spread:
+                loop.learner.meanwhile(4 - number % 4)
+        return copy.deepcopy(loop.state_dict())
+
+    at_once, spread = ran(started(), 30, spread=False), ran(started(), 30, spread=True)
+    assert equal_states(at_once["learner"], spread["learner"])
+    resumed = started()
+    resumed.load_state_dict(ran(started(), 17, spread=True))
+    assert equal_states(ran(resumed, 13, spread=False)["learner"], at_once["learner"])
 
 
 def replaying(network, *, capture, **fields) -> QLearning:

@@ -181,6 +181,10 @@ class InTurns(Protocol):
         """Exploring actions (k,) of these games for the decision that lies `ahead`; `first` of its groups."""
         ...
 
+    def meanwhile(self, turns: int) -> None:
+        """Called while a group is played, of so many turns that are left: time to learn from what was played before."""
+        ...
+
     def observe_in(self, games: NDArray[np.int64], ahead: int, step: Step) -> None:
         """What came of these actions."""
         ...

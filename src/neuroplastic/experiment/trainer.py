@@ -75,6 +75,7 @@ class Trainer:
             if turn >= 2:  # what this group is to act upon
                 finished += self._observe(ahead - 1, group)
             arena.send(group, learner.act_in(arena.groups[group], ahead, first=group == 0))
+            learner.meanwhile(len(turns) - turn)
         for ahead, group in turns[-2:]:
             finished += self._observe(ahead, group)
         learner.advance(rounds)

@@ -122,6 +122,49 @@ def test_loss_is_taken_between_the_action_done_and_the_return():
     assert moved[1 - action] == 0
 
 
+@pytest.mark.parametrize("resident", [False, True])
+def test_with_overlap_a_rollout_is_played_by_the_network_before_the_last_was_learned_from(resident):
+    config = ParallelQConfig(training_games=2, rollout=3, batch_size=3, overlap=True, learning_rate=0.1)
+    network = Table([[1.0], [2.0]])
+    learner = ParallelQLearning(network, config, Setting(1, RandomStreams(0), 1000), resident=resident)
+    learner.begin(numbers(0, 1))
+    played, learned = [], [network.values.detach().clone()]
+    for _ in range(4):
+        for turn in range(config.rollout):
+            learner.act()
+            played.append(learner._rollout.values[learner._rollout.filled].tolist())
+            learner.meanwhile(config.rollout - turn)
+            learner.observe(outcome(numbers(0, 1)))
+        learner.update()
+        learned.append(learner.actor.values.detach().clone())
+    before = [learned[0], *learned[:3]]
+    assert played == [values.flatten().tolist() for values in before for _ in range(3)]
+    assert not torch.equal(learned[3], learned[2])
+
+
+def test_when_updates_are_made_changes_nothing_of_what_is_learned():
+    def ran(*, meanwhile: bool) -> tuple[list[float], ParallelQLearning]:
+        config = ParallelQConfig(training_games=2, rollout=4, batch_size=3, passes=3, overlap=True)
+        setting = Setting(2, RandomStreams(0), 1000)
+        learner = ParallelQLearning(Table([[1.0, 0.5], [2.0, 0.0]]), config, setting, resident=True)
+        learner.begin(numbers(0, 1))
+        losses = []
+        for turn in range(17):
+            learner.act()
+            if meanwhile:
+                learner.meanwhile(4 - turn % 4)
+            learner.observe(outcome(numbers(turn % 2, 1), rewards=[turn % 3, 1]))
+            losses.append(learner.update())
+        assert losses[15].isnan()
+        learner.state_dict()
+        return [loss.item() for loss in losses if loss is not None], learner
+
+    (losses, learner), (late, other) = ran(meanwhile=True), ran(meanwhile=False)
+    assert losses == late
+    assert all(np.isfinite(losses))
+    assert torch.equal(learner.network.values, other.network.values)
+
+
 def test_exploration_falls_in_a_line_over_its_share_of_the_run():
     learner = learner_of(
         [[0.0, 1.0]],

@@ -63,6 +63,10 @@ class ParallelQConfig:
     mirror: bool = field(
         default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
     )
+    overlap: bool = field(
+        default=False,
+        metadata={"help": "play on while learning, by the network of one rollout before"},
+    )
     capture: bool = field(
         default=True,
         metadata={"help": "replay updates and decisions as CUDA graphs (GPU; equal, faster)"},
@@ -92,8 +96,8 @@ class ParallelQConfig:
         return self.training_games * self.rollout
 
     def kept_bytes(self, observation: Observation) -> int:
-        """What a rollout takes of the device that it is learned on."""
-        return self.decisions * observation_bytes(observation)
+        """What a rollout takes of the device that it is learned on, and the one that is played meanwhile."""
+        return self.decisions * observation_bytes(observation) * (2 if self.overlap else 1)
 
     def build(self, network: nn.Module, setting: Setting) -> ParallelQLearning:
         """The learner. `network` maps observations (k, *shape) to action values (k, actions)."""

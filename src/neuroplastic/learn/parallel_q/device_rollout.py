@@ -20,20 +20,27 @@ class Part:
 
 
 class DeviceRollout:
-    """States, actions and targets of T decisions in G games, flat: decision t of game g is row t * G + g."""
+    """States, actions and targets of T decisions in G games, flat: decision t of game g is row t * G + g.
 
-    def __init__(self, length: int, first: Observations, device: torch.device) -> None:
+    What decisions are made upon is seen as they are made, and becomes the states when the rollout is learned from;
+    where that is `apart`, the next rollout can be seen meanwhile.
+    """
+
+    def __init__(
+        self, length: int, first: Observations, device: torch.device, *, apart: bool = False
+    ) -> None:
         games = len(first)
         decisions = length * games
         check_room(
             device,
-            length * first.nbytes,
+            length * first.nbytes * (2 if apart else 1),
             f"a rollout of {length} decisions in {games} games",
             "rollout or training_games",
         )
         kind = torch.from_numpy(first).dtype
         self.device, self._games = device, games
         self.states = torch.zeros(decisions, *first.shape[1:], dtype=kind, device=device)
+        self._seen = torch.zeros_like(self.states) if apart else self.states
         self.actions = torch.zeros(decisions, dtype=torch.int64, device=device)
         self.targets = torch.zeros(decisions, device=device)
         self.parts: dict[int, Part] = {}
@@ -47,19 +54,21 @@ class DeviceRollout:
 
     def see(self, row: int, observations: Tensor) -> None:
         """Note what decision `row` of all games is made upon, (G, *shape), on either side."""
-        self.states[row * self._games : (row + 1) * self._games].copy_(observations, non_blocking=True)
+        self._seen[row * self._games : (row + 1) * self._games].copy_(observations, non_blocking=True)
 
     def see_in(self, row: int, games: NDArray[np.int64], observations: Tensor) -> None:
         """Note what decision `row` of some games is made upon, (k, *shape)."""
         key = games.tobytes()
         if key not in self._places:
             self._places[key] = torch.from_numpy(games).to(self.device)
-        self.states[row * self._games : (row + 1) * self._games].index_copy_(
+        self._seen[row * self._games : (row + 1) * self._games].index_copy_(
             0, self._places[key], observations.to(self.device)
         )
 
     def decide(self, actions: NDArray[np.int64], targets: NDArray[np.float32]) -> None:
-        """Bring the actions and what their values are to become, (T, G) each."""
+        """Bring the actions and what their values are to become, (T, G) each; what was seen becomes the states."""
+        if self._seen is not self.states:
+            self.states.copy_(self._seen)
         self.actions.copy_(self.sent(actions.reshape(-1)))
         self.targets.copy_(self.sent(targets.reshape(-1)))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...errors import InputError, at_least
+from ...network.following import can_follow, follow
 from ...network.parameter_groups import parameter_groups
 from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
 from ..experience import Observations, Setting, Step
@@ -26,6 +29,7 @@ from ..optimizing import (
 )
 from ..radam import DeviceRAdam
 from .device_rollout import DeviceRollout
+from .pending import PendingUpdates
 from .returns import lambda_returns
 from .rollout import Rollout
 
@@ -41,6 +45,10 @@ class ParallelQLearning:
     while they were made. An episode's end cuts returns; through one that was cut short they go on with the value of
     its last observation if `bootstrap_truncated`. Each of `passes` goes once over all G x T decisions, in an order
     drawn anew, in batches of about `batch_size`.
+
+    With `overlap`, games need not wait for the updates: a rollout is played, and its observations valued, by the
+    network as it was before the last rollout was learned from. On a GPU updates are then made between decisions; when
+    each of them is made changes nothing of what is learned.
 
     Acting and values run in evaluation mode (no dropout, no noise, running statistics); only the loss's forward pass
     runs in training mode. The network is left in evaluation mode between rounds.
@@ -70,6 +78,7 @@ class ParallelQLearning:
         self.streams = setting.streams
         self.device = torch.device(setting.device)
         self.network = network.to(self.device).eval()
+        self._playing = copy.deepcopy(self.network).requires_grad_(False) if config.overlap else self.network
         groups = parameter_groups(self.network, config.learning_rate, structure_rate=config.structure_rate)
         on_gpu = self.device.type == "cuda"
         self.resident = on_gpu if resident is None else resident
@@ -91,14 +100,15 @@ class ParallelQLearning:
         )
         self._on_device: DeviceRollout | None = None
         self._why_not = None if config.capture else "capture is off"
-        self._decision = RecordedPass(
-            "a decision", self._valued, self.device, why_not=lambda: self._why_not, silent=not config.capture
-        )
+        self._decision = self._recorded_decision(self._playing)
+        self._judgement = self._recorded_decision(self.network) if config.overlap else self._decision
+        self._pending = PendingUpdates((), self.device)
         self._steps: dict[int, RecordedStep] = {}  # by the size of a part
 
     @property
     def actor(self) -> nn.Module:
-        """The network itself."""
+        """The network itself, when all that was played has been learned from."""
+        self._catch_up()
         return self.network
 
     @property
@@ -177,17 +187,26 @@ class ParallelQLearning:
         self._begun().skip(rounds)
         self.steps += rounds * self.games
 
+    def meanwhile(self, turns: int) -> None:
+        """While games are played: make a share of the updates that are pending, of so many turns that are left."""
+        self._pending.go_on(turns)
+
     def _explore(self, steps: int) -> None:
         """Draw random actions anew, if it is time after so many decisions."""
         if steps // self.games % self.config.exploration_hold == 0:
             self._drawn = self._draw(self._exploration_at(steps))
 
     def update(self) -> Tensor | None:
-        """Learn once the rollout is full; the mean loss of the updates made, else None."""
+        """Learn once the rollout is full; the mean loss of its updates, else None.
+
+        With `overlap` on a GPU the loss is not a number until they are made: see `meanwhile`.
+        """
         rollout = self._begun()
         if not rollout.full:
             return None
         targets = self._targets(rollout)
+        self._catch_up()
+        self._follow()
         self._mean_value = float(rollout.values.mean())
         self._rate = self._learning_rate()
         set_learning_rate(self.optimizer, self._rate)
@@ -198,10 +217,11 @@ class ParallelQLearning:
 
     def greedy(self, observations: Observations) -> NDArray[np.int64]:
         """The best actions (k,) for observations (k, *shape)."""
+        self._catch_up()
         if self.network.training:
             self.network.eval()
         if self.resident:
-            return self._best(observations)[0]
+            return self._best(observations, judging=True)[0]
         return greedy_actions(self._preferences, observations, self.actions, self.device)
 
     def sample_observations(self, count: int) -> Tensor | None:
@@ -234,8 +254,10 @@ class ParallelQLearning:
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides how learning goes on: nested dictionaries of tensors and what JSON can hold."""
+        self._catch_up()
         return {
             "network": self.network.state_dict(),
+            "playing": self._playing.state_dict() if self.config.overlap else None,
             "optimizer": optimizer_state(self.optimizer),
             "rollout": None if self._rollout is None else self._rollout.state_dict(),
             "random": self.streams.state_dict(),
@@ -248,12 +270,16 @@ class ParallelQLearning:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on exactly where `state_dict` was taken."""
+        self._pending = PendingUpdates((), self.device)
         self.network.load_state_dict(state["network"])
+        if self.config.overlap:
+            self._playing.load_state_dict(state.get("playing") or state["network"])
         load_optimizer_state(self.optimizer, state["optimizer"])
         saved = state["rollout"]
         self._rollout = None if saved is None else Rollout.from_state(self.config.rollout, saved)
         self._rate = float(self.optimizer.param_groups[0]["lr"])
         self._decision.forget()
+        self._judgement.forget()
         self._steps.clear()
         if self._rollout is not None:
             self._settle(self._rollout)
@@ -272,24 +298,55 @@ class ParallelQLearning:
         """Make room on the device, and bring there what decisions of the rollout under way were made upon."""
         if not self.resident:
             return
-        self._on_device = DeviceRollout(self.config.rollout, rollout.current, self.device)
+        self._on_device = DeviceRollout(
+            self.config.rollout, rollout.current, self.device, apart=self.config.overlap
+        )
         for row in range(rollout.filled):
             self._on_device.see(row, torch.from_numpy(rollout.observations[row]))
 
+    def _catch_up(self) -> None:
+        """Make all updates that are pending."""
+        self._pending.go_on()
+
+    @torch.no_grad()
+    def _follow(self) -> None:
+        """The next rollout is played by the network as it is now."""
+        if self._playing is self.network:
+            return
+        if can_follow(self.network):
+            follow(self._playing, self.network, 1.0)
+        else:
+            self._playing.load_state_dict(self.network.state_dict())
+
     @torch.inference_mode()
-    def _best(self, observations: Observations) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The best actions (k,) for observations (k, *shape), and their values."""
+    def _best(
+        self, observations: Observations, *, judging: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The best actions (k,) for observations (k, *shape), and their values, by the network that plays.
+
+        For `judging` it is that which learns.
+        """
         if self.network.training:
             self.network.eval()
         if self.resident:
-            best_now, values_now = self._decision(observations)
+            best_now, values_now = (self._judgement if judging else self._decision)(observations)
             return best_now.astype(np.int64), values_now
-        values, best = action_values(self.network, observations, self.actions, self.device).max(dim=1)
+        network = self.network if judging else self._playing
+        values, best = action_values(network, observations, self.actions, self.device).max(dim=1)
         return best.cpu().numpy(), values.float().cpu().numpy()
 
-    def _valued(self, observations: Tensor) -> Tensor:
+    def _recorded_decision(self, network: nn.Module) -> RecordedPass:
+        return RecordedPass(
+            "a decision",
+            partial(self._valued, network),
+            self.device,
+            why_not=lambda: self._why_not,
+            silent=not self.config.capture,
+        )
+
+    def _valued(self, network: nn.Module, observations: Tensor) -> Tensor:
         """The best actions and their values, (2, k), as one tensor: one copy comes back."""
-        values = check_values(self.network(observations), len(observations), self.actions)
+        values = check_values(network(observations), len(observations), self.actions)
         worth, best = values.max(dim=1)
         return torch.stack((best.to(worth.dtype), worth))
 
@@ -354,7 +411,7 @@ class ParallelQLearning:
         return self._descended(states, actions, targets, turn)
 
     def _learn_on_device(self, rollout: Rollout, targets: NDArray[np.float32]) -> Tensor:
-        """Make the updates of a rollout from what lies on the device; the same numbers are drawn as elsewhere."""
+        """Have the updates of a rollout made from what lies on the device; the same numbers are drawn as elsewhere."""
         assert self._on_device is not None
         self._on_device.decide(rollout.actions, targets)
         orders, turns, sizes = [], [], []
@@ -367,16 +424,29 @@ class ParallelQLearning:
                 turns += [self.streams.replay.random(len(part)) < 0.5 for part in parts]
         order_on_device = self._on_device.sent(np.concatenate(orders))
         turns_on_device = self._on_device.sent(np.concatenate(turns)) if turns else None
-        losses, done = [], 0
-        for size in sizes:
-            part = self._on_device.part(size)
-            part.places.copy_(order_on_device[done : done + size])
-            if turns_on_device is not None:
-                part.turned.copy_(turns_on_device[done : done + size])
-            losses.append(self._step(size)())
-            done += size
-            self.updates += 1
-        return torch.stack(losses).mean()
+        ends = np.cumsum(sizes).tolist()
+        parts_of_order = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+        self._pending = PendingUpdates(
+            (
+                partial(self._update_on_device, part, order_on_device, turns_on_device)
+                for part in parts_of_order
+            ),
+            self.device,
+        )
+        self.updates += len(sizes)
+        if not self.config.overlap:
+            self._catch_up()
+        return self._pending.loss
+
+    def _update_on_device(self, these: slice, order: Tensor, turns: Tensor | None) -> Tensor:
+        """Make one update, of these of all decisions in their order; its loss."""
+        assert self._on_device is not None
+        size = these.stop - these.start
+        part = self._on_device.part(size)
+        part.places.copy_(order[these])
+        if turns is not None:
+            part.turned.copy_(turns[these])
+        return self._step(size)()
 
     def _step(self, size: int) -> RecordedStep:
         """The update of a part of that size."""
