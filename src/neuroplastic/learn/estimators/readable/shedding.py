@@ -20,6 +20,10 @@ from .limits import Limits
 
 # So many rows are enough to tell what a premise is worth.
 ENOUGH = 2000
+# A rule far from a row still fires so much beside the nearest, so that the others say something without it.
+LEAST_FIRING = 1e-300
+# A rule so much nearer than all others says it alone; more would not be a number.
+MOST_LOG_FIRING = 600.0
 # Fewer rules cannot tell anything apart.
 FEWEST_RULES = 2
 
@@ -66,27 +70,75 @@ def _choices(
     too_many = limits.rules is not None and len(draft.premises) > limits.rules
     too_long = lengths > limits.premises if not too_many else np.zeros(len(lengths), dtype=bool)
     away = _distances(draft, x)
-    worst = torch.stack([_worst(parts) for parts in away], dim=1) if len(away) else x.new_zeros(len(x), 0)
-    outputs = torch.from_numpy(draft.outputs).to(x)
+    votes = _Votes.of(torch.stack([_worst(parts) for parts in away], dim=1), draft)
 
-    def mean_loss(distances: Tensor, concluded: Tensor) -> float:
-        firing = torch.softmax(-draft.gain * distances, dim=1)
-        return float((loss(firing @ concluded, y) * weight).sum() / weight.sum())
+    def mean_loss(outputs: Tensor) -> float:
+        return float((loss(outputs, y) * weight).sum() / weight.sum())
 
-    now = mean_loss(worst, outputs)
+    now = mean_loss(votes.outputs)
     for rule in range(len(draft.premises)):
         columns = np.flatnonzero(asked[rule])
         if not too_many and (not too_long.any() or too_long[rule]) and len(columns) > 1:
-            for place, column in enumerate(columns):
-                changed = worst.clone()
-                changed[:, rule] = _worst(
-                    torch.cat([away[rule][:, :place], away[rule][:, place + 1 :]], dim=1)
-                )
-                yield _Shed(mean_loss(changed, outputs) - now, rule, int(column))
+            for column, distance in zip(columns, _without_one(away[rule]), strict=True):
+                yield _Shed(mean_loss(votes.with_another(rule, distance)) - now, rule, int(column))
         if len(draft.premises) > FEWEST_RULES and len(columns):
-            others = [other for other in range(len(draft.premises)) if other != rule]
-            gone = mean_loss(worst[:, others], outputs[others]) - now
-            yield _Shed(gone / len(columns), rule, ANY)
+            yield _Shed((mean_loss(votes.without(rule)) - now) / len(columns), rule, ANY)
+
+
+class _Votes(NamedTuple):
+    """What rules say together on rows: a softmax of minus `gain` times their distances (B, U), kept as its parts.
+
+    One rule fires otherwise, or not at all: that changes one summand of each part, and costs no more than that.
+    """
+
+    gain: float
+    nearest: Tensor
+    """the least distance of each row, (B,)"""
+    firing: Tensor
+    """beside the rule that fires most, (B, U)"""
+    concluded: Tensor
+    """(U, O)"""
+    before: tuple[Tensor, Tensor]
+    """the sums of firing, and of firing times conclusions, of the rules before each: (B, U + 1), (B, U + 1, O)"""
+    after: tuple[Tensor, Tensor]
+    """those of the rules after each"""
+
+    @classmethod
+    def of(cls, distances: Tensor, draft: Draft) -> _Votes:
+        """The votes of a draft's rules with these distances."""
+        concluded = torch.from_numpy(draft.outputs).to(distances)
+        nearest = distances.amin(dim=1)
+        firing = (-draft.gain * (distances - nearest[:, None])).exp().clamp(min=LEAST_FIRING)
+        said = firing[:, :, None] * concluded
+        sums = tuple(
+            torch.cat([part.new_zeros(part[:, :1].shape), part.cumsum(1)], 1) for part in (firing, said)
+        )
+        rest = tuple(
+            torch.cat([part.flip(1).cumsum(1).flip(1)[:, 1:], part.new_zeros(part[:, :1].shape)], 1)
+            for part in (firing, said)
+        )
+        return cls(draft.gain, nearest, firing, concluded, (sums[0], sums[1]), (rest[0], rest[1]))
+
+    @property
+    def outputs(self) -> Tensor:
+        """What all of them say, (B, O)."""
+        total, said = self.before
+        return said[:, -1] / total[:, -1:]
+
+    def without(self, rule: int) -> Tensor:
+        """What the others say, (B, O). Sums of those before and after: a difference would lose all digits."""
+        total, said = (
+            (left[:, rule] + right[:, rule]) for left, right in zip(self.before, self.after, strict=True)
+        )
+        return said / total[:, None]
+
+    def with_another(self, rule: int, distance: Tensor) -> Tensor:
+        """What they say if one of them has this distance (B,)."""
+        firing = (-self.gain * (distance - self.nearest)).clamp(max=MOST_LOG_FIRING).exp()
+        total, said = (
+            (left[:, rule] + right[:, rule]) for left, right in zip(self.before, self.after, strict=True)
+        )
+        return (said + firing[:, None] * self.concluded[rule]) / (total + firing)[:, None]
 
 
 def _distances(draft: Draft, x: Tensor) -> list[Tensor]:
@@ -99,6 +151,13 @@ def _distances(draft: Draft, x: Tensor) -> list[Tensor]:
         )
         found.append(((x[:, columns] - center) / width).square() / 2)
     return found
+
+
+def _without_one(distances: Tensor) -> Iterator[Tensor]:
+    """The greatest of two distances or more (B, premises) without each of them in turn, (B,)."""
+    (first, second), place = distances.topk(2, dim=1).values.T, distances.argmax(dim=1)
+    for one in range(distances.shape[1]):
+        yield torch.where(place == one, second, first)
 
 
 def _worst(distances: Tensor) -> Tensor:
