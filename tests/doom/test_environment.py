@@ -245,3 +245,18 @@ def test_nothing_is_written_to_the_working_folder(tmp_path, monkeypatch) -> None
     env.reset()
     env.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_motion_shows_the_grey_of_now_and_of_the_two_decisions_before() -> None:
+    env, coloured = (doom.make("PP", picture="fast", planes=planes) for planes in ("motion", "colours"))
+    seen, colours = [env.reset()[0]], [coloured.reset()[0]]
+    for _ in range(3):
+        seen.append(env.step(2)[0])
+        colours.append(coloured.step(2)[0])
+    greys = [picture @ np.array([0.299, 0.587, 0.114]) for picture in colours]
+    assert np.ptp(seen[0], axis=2).max() == 0  # an episode begins with three times the same
+    for plane, grey in enumerate((greys[3], greys[2], greys[1])):
+        np.testing.assert_allclose(seen[3][:, :, plane], grey, atol=1)
+    assert (env.picture() == seen[3]).all()
+    env.close()
+    coloured.close()

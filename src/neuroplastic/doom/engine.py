@@ -193,6 +193,12 @@ class Engine:
         ) from error
 
 
+def grey_of(picture: Frame) -> Frame:
+    """The brightness (height, width) of a picture (height, width, 3), RGB."""
+    grey: Frame = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+    return grey
+
+
 def _engine_program() -> Path:
     """ViZDoom's engine. Looked at first, for an engine that ends while it starts takes Python with it (a fault)."""
     program = Path(vizdoom.exe_path)

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..errors import ConfigError, NeuroplasticError, at_least, choose
 from ..learn.seeding import Stream, episode_seed
-from .engine import Engine, EngineClosedError, Frame
+from .engine import Engine, EngineClosedError, Frame, grey_of
 from .film import Film
 from .objects import NEEDS_DEPTH, Look, attributes_of, observation_of
 from .packages import missing
-from .pictures import OBSERVE, SIDE, TICS_PER_SECOND, Observe, Picture
+from .pictures import OBSERVE, PLANES, SIDE, TICS_PER_SECOND, Observe, Picture, Planes
 from .scenarios import Scenario, scenario
 
 try:
@@ -40,6 +40,8 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
     Observation: the picture, (84, 84, 3), uint8, RGB, rows first. A new array every time: it may be kept. With
     `observe="objects"`, a vector of float32 instead, of named attributes of what a player sees, see `attribute_names`
     and `doom.objects`; with "both", a dictionary of the two, "picture" and "objects". Rewards do not depend on it.
+    With `planes="motion"` the three planes are not colours, but the grey of now and of the two decisions before: where
+    something was, and so where it goes. An episode begins with three times the same.
 
     Action: a number below 2^n for n buttons; bit i holds button i of `scenario.buttons` down for `frame_skip` tics.
     So 0 presses nothing, and contradictory presses are possible, as in the paper. See `action_meanings`.
@@ -80,8 +82,10 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         stream: Stream = "training",
         render_mode: str | None = None,
         observe: Observe = "pictures",
+        planes: Planes = "colours",
     ) -> None:
         self.observe = choose("observe", observe, OBSERVE)
+        self.planes = choose("planes", planes, PLANES)
         if render_mode is not None:
             choose("render_mode", render_mode, _RENDER_MODES)
         self.frame_skip = at_least("frame_skip", frame_skip, 1)
@@ -100,6 +104,7 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         depth = sights and self.scenario.key in NEEDS_DEPTH
         self._engine = Engine(self.scenario, picture, sights=sights, depth=depth)
         self._look: Look | None = None
+        self._greys: Frame = np.zeros((SIDE, SIDE, 3), np.uint8)  # of now and of the two decisions before
         self._film = Film(self.scenario) if render_mode == _FILM else None
 
     def action_meanings(self) -> list[str]:
@@ -113,6 +118,9 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
 
     def picture(self) -> Frame:
         """The picture (84, 84, 3) of now, whatever is observed."""
+        if self.planes == "motion":
+            greys: Frame = self._greys.copy()
+            return greys
         picture = np.empty((SIDE, SIDE, 3), np.uint8)
         self._engine.read(picture)
         return picture
@@ -134,6 +142,8 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         if self._film is not None:
             self._film.begin(number)
         self._look = None
+        if self.planes == "motion":
+            self._greys[:] = self._grey()[:, :, None]
         return self._observed(pressed=False), self._info()
 
     def step(self, action: SupportsInt) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -149,6 +159,9 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
             self._film.act(self._presses[number], self.frame_skip)
         truncated = self._engine.finished and self._engine.timed_out
         terminated = self._engine.finished and not truncated
+        if self.planes == "motion" and not self._engine.finished:  # after the end nothing is drawn
+            self._greys[:, :, 1:] = self._greys[:, :, :2]  # NumPy copies what overlaps first
+            self._greys[:, :, 0] = self._grey()
         pressed = "ATTACK" in self.scenario.pressed(number)
         return self._observed(pressed=pressed), reward, terminated, truncated, self._info()
 
@@ -169,6 +182,11 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         self._engine.close()
         if self._film is not None:
             self._film.close()
+
+    def _grey(self) -> Frame:
+        picture = np.empty((SIDE, SIDE, 3), np.uint8)
+        self._engine.read(picture)
+        return grey_of(picture)
 
     def _observed(self, *, pressed: bool) -> Any:
         if self.observe == "pictures":
@@ -197,6 +215,7 @@ def make(
     stream: Stream = "training",
     render_mode: str | None = None,
     observe: Observe = "pictures",
+    planes: Planes = "colours",
 ) -> DoomEnv:
     """The environment of one scenario, by its key ("BP") or ViZDoom's name ("basic"). See `DoomEnv`."""
     return DoomEnv(
@@ -207,6 +226,7 @@ def make(
         stream=stream,
         render_mode=render_mode,
         observe=observe,
+        planes=planes,
     )
 
 

@@ -13,6 +13,10 @@ SIDE = 84
 TICS_PER_SECOND = 35
 """The game's clock."""
 
+Planes = Literal["colours", "motion"]
+"""The three planes of the picture: red, green and blue, or the grey of now and of the two decisions before."""
+PLANES: tuple[Planes, ...] = get_args(Planes)
+
 Observe = Literal["pictures", "objects", "both"]
 """What an environment shows: the picture, a vector of named attributes (`doom.objects`), or a dictionary of both."""
 OBSERVE: tuple[Observe, ...] = get_args(Observe)

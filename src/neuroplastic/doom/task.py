@@ -11,7 +11,7 @@ from ..experiment.protocols import Environment, Score
 from ..learn.seeding import Stream
 from ..network.observation import Observation
 from .objects import observation_of
-from .pictures import PICTURES, SIDE, Picture
+from .pictures import PICTURES, PLANES, SIDE, Picture, Planes
 from .scenarios import SCENARIOS, UnknownScenario
 from .scenarios import scenario as scenario_of
 
@@ -37,12 +37,19 @@ class DoomTask:
     observe: Literal["pictures", "objects"] = field(
         default="pictures", metadata={"help": "what is seen: 'pictures', or named attributes of 'objects'"}
     )
+    planes: Planes = field(
+        default="colours",
+        metadata={
+            "help": "three planes of a picture: its 'colours', or 'motion', grey of now and of two decisions before"
+        },
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", scenario_of(self.scenario).key)
         choose("picture", self.picture, PICTURES)
         at_least("frame_skip", self.frame_skip, 1)
         choose("observe", self.observe, ("pictures", "objects"))
+        choose("planes", self.planes, PLANES)
 
     @property
     def key(self) -> str:
@@ -114,6 +121,7 @@ class DoomTask:
             stream=stream,
             render_mode="rgb_array_list" if film else None,
             observe=self.observe,
+            planes=self.planes,
         )
 
 

@@ -80,7 +80,7 @@ class OfflineTrial:
         best_before = max((m.mean for m in self.metrics), default=float("-inf"))
         self.metrics.append(made)
         folder.write_returns(made.epoch, returns)
-        if made.mean > best_before:
+        if made.mean >= best_before:
             folder.write_best(network)
         folder.write_births(network)
         state = {

@@ -62,9 +62,9 @@ class Summary:
 
 
 def summarise(metrics: list[EpochMetrics]) -> Summary:
-    """The figures of the epochs so far (at least one)."""
+    """The figures of the epochs so far (at least one). Of equals the last is the best: it has seen most."""
     slope = slope_of([m.mean for m in metrics])
-    return Summary(max(metrics, key=lambda m: m.mean), metrics[-1], slope)
+    return Summary(max(metrics, key=lambda m: (m.mean, m.epoch)), metrics[-1], slope)
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ class Trial:
         best_before = max((m.mean for m in self.metrics), default=float("-inf"))
         self.metrics.append(metrics)
         self._losses = []
-        if metrics.mean > best_before:
+        if metrics.mean >= best_before:
             self.folder.write_best(self.learner.actor)
         self.folder.write_births(self.network)
         # In this order: results without a checkpoint are those of a run that can no longer go on.

@@ -211,9 +211,9 @@ def actions_of(learner: ParallelQLearning, rounds: int) -> list[list[int]]:
     return actions
 
 
-def exploring(**fields: object) -> ParallelQLearning:
+def exploring(rollout: int = 64, **fields: object) -> ParallelQLearning:
     always = {"exploration_start": 1.0, "exploration_floor": 1.0, "exploration_spread": 0.0}
-    learner = learner_of([[0.0] * 50], rollout=64, **always, **fields)
+    learner = learner_of([[0.0] * 50], rollout=rollout, **always, **fields)
     learner.begin(numbers(0, 0))
     return learner
 
@@ -222,6 +222,20 @@ def test_random_actions_are_held_for_as_many_decisions_as_asked():
     held = actions_of(exploring(exploration_hold=4), 16)
     single = actions_of(exploring(), 4)
     assert held == [action for action in single for _ in range(4)], "drawn as ever, and seldomer"
+
+
+def test_random_actions_are_drawn_as_often_as_their_weights_say():
+    learner = exploring(rollout=1000, exploration_weights=(3.0, 1.0, *[0.0] * 48))
+    drawn = np.array(actions_of(learner, 1000))
+    assert set(drawn.ravel().tolist()) == {0, 1}
+    assert np.mean(drawn == 1) == pytest.approx(0.25, abs=0.03)
+
+
+def test_weights_that_draw_nothing_or_do_not_fit_the_actions_are_refused():
+    with pytest.raises(ConfigError, match="must have one above 0"):
+        ParallelQConfig(exploration_weights=(0.0, 0.0))
+    with pytest.raises(ConfigError, match="one for each of 50 actions, got 2"):
+        exploring(exploration_weights=(1.0, 1.0))
 
 
 def test_a_random_action_is_held_across_a_saved_state():

@@ -60,6 +60,12 @@ class ParallelQConfig:
     exploration_hold: int = field(
         default=1, metadata={"help": "decisions for which a random action is held; 1: each is drawn anew"}
     )
+    exploration_weights: tuple[float, ...] = field(
+        default=(),
+        metadata={
+            "help": "how often each action is drawn beside the others, such as 1,1,0.1; none: all alike"
+        },
+    )
     mirror: bool = field(
         default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
     )
@@ -85,6 +91,10 @@ class ParallelQConfig:
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)
         choose("loss", self.loss, LOSSES)
+        for number, weight in enumerate(self.exploration_weights):
+            within(f"exploration_weights[{number}]", weight, 0)
+        if self.exploration_weights and not any(self.exploration_weights):
+            raise ConfigError("exploration_weights must have one above 0, got none")
         if self.batch_size > self.decisions:
             raise ConfigError(
                 f"batch_size must be at most training_games x rollout = {self.decisions}, got {self.batch_size}"

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ...errors import InputError, at_least
+from ...errors import ConfigError, InputError, at_least
 from ...network.following import can_follow, follow
 from ...network.parameter_groups import parameter_groups
 from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
@@ -94,6 +94,7 @@ class ParallelQLearning:
         self._preferences = preferences_of(self.network)
         self._rollout: Rollout | None = None
         self._drawn = np.full(self.games, -1)  # the random actions that are held, -1: none
+        self._weights = _shares(config.exploration_weights, self.actions)
         self._mean_value = 0.0  # of the observations of the last rollout
         self._mirrored_actions = (
             mirrored_pairs(setting.mirrored_actions, self.actions).to(self.device) if config.mirror else None
@@ -354,7 +355,10 @@ class ParallelQLearning:
         """A random action for each game that explores, (G,); -1 for the others, which act greedily."""
         spread = 1 + self.config.exploration_spread * np.linspace(0.0, 1.0, self.games)
         explores = self.streams.exploration.random(self.games) < exploration**spread
-        drawn = self.streams.exploration.integers(self.actions, size=self.games)
+        if self._weights is None:
+            drawn = self.streams.exploration.integers(self.actions, size=self.games)
+        else:
+            drawn = self.streams.exploration.choice(self.actions, size=self.games, p=self._weights)
         return np.where(explores, drawn, -1)
 
     def _targets(self, rollout: Rollout) -> NDArray[np.float32]:
@@ -483,3 +487,14 @@ class ParallelQLearning:
         loss = LOSSES[self.config.loss](values, targets)
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         return loss.detach()
+
+
+def _shares(weights: tuple[float, ...], actions: int) -> NDArray[np.float64] | None:
+    """The probability of each action where one is drawn; None: all alike."""
+    if not weights:
+        return None
+    if len(weights) != actions:
+        raise ConfigError(
+            f"exploration_weights must be one for each of {actions} actions, got {len(weights)}"
+        )
+    return np.array(weights) / sum(weights)
