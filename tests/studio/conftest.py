@@ -39,22 +39,30 @@ class Served:
             self.process.stdout.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def studio(tmp_path_factory):
-    """A studio on the agent in the box, in an empty folder."""
+    """A studio on the agent in the box, in a folder that was empty; one for all tests, for its start takes seconds."""
     pytest.importorskip("uvicorn", reason="needs the extra 'studio'")
     served = Served(tmp_path_factory.mktemp("studio"))
     yield served
     served.close()
 
 
-@pytest.fixture(scope="module")
-def browser():
+@pytest.fixture(scope="session")
+def chromium():
     if not CHROMIUM:
         pytest.skip(NO_CHROMIUM)
     opened = Browser()
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    """The browser, which has nothing to complain of yet, and leaves no game running behind it."""
+    chromium.complaints()
+    yield chromium
+    chromium.go("about:blank")
 
 
 @pytest.fixture

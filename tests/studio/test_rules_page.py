@@ -18,6 +18,7 @@ from neuroplastic.learn.table_model import TableModel
 from neuroplastic.usecases.agent_editing import edited_agent, save_edited_agent
 from neuroplastic.usecases.edits import SetConclusion, SetPremise, SwitchRule
 from neuroplastic.usecases.opening import open_run
+from neuroplastic.usecases.requests import rule_files
 from tests.usecases.test_agent_editing import LEFT, RIGHT, pole_balancer
 from tests.usecases.test_editing import table
 
@@ -43,7 +44,7 @@ def opened(studio, browser):
 def test_a_set_is_dragged_by_mouse_the_effect_shows_and_undo_brings_all_back(studio, browser, until, opened):
     until("return Rules.state.view && !document.querySelector('#turning').hidden")
     before = browser(VIEW)
-    assert "0 predictions changed" in browser(EFFECT)
+    assert "; 0 predictions changed" in browser(EFFECT)
     browser("document.querySelector('.handle').scrollIntoView({ block: 'center' })")
     box = browser(
         "const b = document.querySelector('.handle').getBoundingClientRect(); return [b.x, b.y, b.width]"
@@ -54,8 +55,9 @@ def test_a_set_is_dragged_by_mouse_the_effect_shows_and_undo_brings_all_back(stu
     until(SETTLED, 1)
     assert browser("return Rules.state.view.inputs[0].terms[0][1]") > old + 1
     until("return document.querySelector('#effect .worse') !== null")
-    assert "0 predictions changed" not in browser(EFFECT)
+    assert "; 0 predictions changed" not in browser(EFFECT)
     turned = browser(VIEW)
+    assert "±" in browser("return document.querySelector('#changes del').textContent")
 
     browser("document.querySelector('#undo').click()")
     until(SETTLED, 0)
@@ -82,11 +84,16 @@ def test_rules_are_switched_off_concluded_anew_added_in_words_and_saved(studio, 
     )
     until(SETTLED, 2)
     cards = browser("return document.querySelectorAll('.card').length")
+    changed = browser("return [...document.querySelectorAll('#changes b')].map((line) => line.textContent)")
+    assert changed == ["Rule 1, switched off", f"Rule {cards}, added"]
     browser("""document.querySelector('#words').value = 'IF <b>x</b> is y THEN z';
         document.querySelector('#add button').click()""")
     said = until("const it = document.querySelector('#problem'); return !it.hidden && it.textContent")
     assert "no input is meant by '<b>x</b> is y'" in said
     until(SETTLED, 2)
+    all_standards_hold_the_edited_rules(studio, browser("return Rules.state.edits"))
+    browser("document.querySelector('#export button').click()")
+    until("return document.querySelector('#toast').textContent === 'Exported as kinds-turned.txt.'")
     browser(
         "document.querySelector('#as').value = '../../turned'; document.querySelector('#save button').click()"
     )
@@ -94,6 +101,17 @@ def test_rules_are_switched_off_concluded_anew_added_in_words_and_saved(studio, 
     made = TableModel.load(studio.folder / "models" / "turned")
     assert len(made.estimator.rules_) == cards - 1
     assert browser.complaints() == [] or all("400" in line for line in browser.complaints())
+
+
+def all_standards_hold_the_edited_rules(studio, edits):
+    def exported(ending, edits):
+        wish = json.dumps({"edits": edits, "ending": ending}).encode()
+        address = f"{studio.base}/api/models/kinds/export"
+        with urllib.request.urlopen(urllib.request.Request(address, wish, {"Origin": studio.base})) as answer:
+            return answer.read()
+
+    for ending in rule_files():
+        assert exported(ending, edits) != exported(ending, [])
 
 
 def test_a_handle_is_moved_by_the_arrow_keys(browser, until, opened):

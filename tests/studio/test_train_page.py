@@ -50,7 +50,7 @@ def test_a_run_is_begun_stopped_gone_on_with_and_followed(studio, browser, until
     made = browser("return Train.state.told.followed[0].steps.length")
     assert made < 1000
     until(
-        "const go = [...document.querySelectorAll('#runs button')][0]; if (go) go.click(); return Boolean(go)"
+        "const go = [...document.querySelectorAll('#chosen button')][0]; if (go) go.click(); return Boolean(go)"
     )
     until("return Train.state.told.followed[0].steps.length > arguments[0]", made)
     browser("document.querySelector('#here button').click()")

@@ -33,6 +33,15 @@ def test_an_agent_is_watched_paused_stepped_looked_back_upon_and_asked_why_not(s
     browser.press("\ue014", "\ue014")
     until("return document.querySelector('#back-value').textContent === 'now'")
 
+    # The strip of decisions: a button's name leads to the last time that it was pressed.
+    button = browser("return Trail.state.rows[Trail.state.pressed[Trail.state.trail[0][0]][0]]")
+    browser(
+        f"[...document.querySelectorAll('.trail-name')].find((it) => it.textContent === '{button}').click()"
+    )
+    until("return document.querySelector('#action').textContent.split(' + ').includes(arguments[0])", button)
+    browser("Trail.state.go(0)")
+    until("return document.querySelector('#back-value').textContent === 'now'")
+
     browser("document.querySelector('.value-bar:not(.best)').click()")
     why = until("const it = document.querySelector('#why'); return !it.hidden && it.textContent")
     assert "is valued" in why

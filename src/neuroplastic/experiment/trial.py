@@ -37,7 +37,7 @@ SETTLING_STEPS = 2000
 # Observations on which the rules that fire are counted after each epoch.
 LOOKED_AT = 32
 # Observations on which the rules are diagnosed after each epoch, and what is kept of it.
-DIAGNOSED, KEPT_FIGURES = 256, ("leading_rules", "carry", "fit", "rules_per_decision")
+DIAGNOSED, KEPT_FIGURES = 256, ("leading_rules", "carry", "fit", "premises", "rules_per_decision")
 
 
 def evaluation_seed(protocol: TrialProtocol, *, run: int, epoch: int) -> int:

@@ -9,8 +9,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
+from ..usecases.opening import BOX
+from ..usecases.requests import rule_files
 from .comparing import Comparisons
 from .desk import Desk
+from .exporting import exported
 from .library import Library
 from .requests import answering, json_of, named
 
@@ -26,14 +29,23 @@ class Agents:
         agent = "/api/agents/{name}"
         return [
             Route("/api/agents", answering(self.listed)),
+            Route("/api/titles", answering(self.titles)),
             Route(f"{agent}/rules", answering(self.rules), methods=["POST"]),
             Route(f"{agent}/save", answering(self.save), methods=["POST"]),
+            Route(f"{agent}/export", answering(self.export), methods=["POST"]),
             WebSocketRoute(f"{agent}/play", Comparisons(self.library).serve),
         ]
 
     async def listed(self, _: Request) -> Response:
         """The names of all agents."""
-        return JSONResponse({"agents": list(self.library.agents())})
+        found = self.library.agents()
+        boxed = [name for name, path in found.items() if path.parent == BOX]
+        return JSONResponse({"agents": list(found), "boxed": boxed, "files": rule_files()})
+
+    async def titles(self, _: Request) -> Response:
+        """What each agent plays; apart from the list, as that takes a process that can read runs."""
+        runs = [(name, str(path)) for name, path in self.library.agents().items()]
+        return JSONResponse(await self.desk.ask("titles", runs=runs))
 
     async def rules(self, request: Request) -> Response:
         """The rules by which an agent decides, after edits."""
@@ -48,6 +60,11 @@ class Agents:
         wanted = named(given, "as", str, "") or f"{request.path_params['name']}-turned"
         out = str(self.library.runs / self._new_name(wanted))
         return JSONResponse(await self.desk.ask("save_turned_agent", path=path, edits=edits, out=out))
+
+    async def export(self, request: Request) -> Response:
+        """The rules of an edited agent as a file."""
+        given = await json_of(request)
+        return await exported(self.desk, self._path(request), given)
 
     def _path(self, request: Request) -> str:
         found = self.library.agents().get(request.path_params["name"])

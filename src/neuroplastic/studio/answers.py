@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict
@@ -51,11 +52,19 @@ def look(path: str) -> dict[str, Any]:
     return asdict(look_at_table(path))
 
 
-def model(path: str) -> dict[str, Any]:
-    """What can be tried of a model."""
-    from ..usecases.trying import model_to_try
+def example(name: str) -> bytes:
+    """A table to try things with."""
+    from ..usecases.examples import example_table
 
-    return asdict(model_to_try(_table(path)))
+    return example_table(name)
+
+
+def model(path: str) -> dict[str, Any]:
+    """What can be tried of a model, and what its fit told where that is known."""
+    from ..usecases.trying import model_to_try
+    from .outcomes import kept_outcome
+
+    return {**asdict(model_to_try(_table(path))), "outcome": kept_outcome(Path(path))}
 
 
 def explain(path: str, data: str, row: int) -> dict[str, Any]:
@@ -88,9 +97,9 @@ def page(path: str) -> bytes:
 
 def rules_as(path: str, ending: str) -> bytes:
     """The rules as a file."""
-    from ..usecases.rules import rules_file, rules_of
+    from ..usecases.rules import any_rules_file, rules_of
 
-    return rules_file(rules_of(_open(path)), ending)
+    return any_rules_file(rules_of(_open(path)), ending)
 
 
 def turned(path: str, edits: list[Any], data: str | None) -> dict[str, Any]:
@@ -121,6 +130,33 @@ def save_turned_agent(path: str, edits: list[Any], out: str) -> dict[str, Any]:
     return {"model": save_edited_agent(_run(path), edits_of(edits), out).name}
 
 
+def edited_rules_as(path: str, edits: list[Any], ending: str) -> bytes:
+    """The rules of a model or an agent after edits, as a file."""
+    from ..usecases.rules import any_rules_file, rules_of
+
+    opened, made = _open(path), edits_of(edits)
+    if isinstance(opened, OpenedRun):
+        from ..usecases.agent_editing import edited_agent
+
+        return any_rules_file(rules_of(edited_agent(opened, made)), ending)
+    if isinstance(opened, OpenedTable):
+        from ..usecases.editing import edited_model
+
+        return any_rules_file(rules_of(OpenedTable(opened.path, edited_model(opened, made))), ending)
+    return any_rules_file(rules_of(opened), ending)
+
+
+def titles(runs: list[tuple[str, str]]) -> dict[str, str]:
+    """What the agents of runs play, by name; those that cannot be read are left out."""
+    from ..experiment.run_folder import RunError, RunFolder
+
+    found = {}
+    for name, path in runs:
+        with contextlib.suppress(RunError, OSError):
+            found[name] = RunFolder(path).config().task.title
+    return found
+
+
 def followed(runs: list[tuple[str, str]]) -> list[dict[str, Any]]:
     """Curves of runs by name and path."""
     from ..usecases.following import follow_runs
@@ -147,6 +183,7 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     question.__name__: question
     for question in (
         look,
+        example,
         model,
         explain,
         predictions,
@@ -157,6 +194,8 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
         save_turned,
         turned_agent,
         save_turned_agent,
+        edited_rules_as,
+        titles,
         followed,
         studies,
         study_report,

@@ -30,6 +30,7 @@ def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: 
     from ..usecases.table_pages import save_table
     from ..usecases.tables import fit_table
     from ..usecases.trying import outcome_of
+    from .outcomes import keep_outcome
 
     torch.set_num_threads(threads)
     channel.send(PROGRESS, asdict(Headway("reading", 0, 1, "file")))
@@ -37,7 +38,9 @@ def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: 
     fitted = fit_table(prepared, how, on_progress=_telling(channel))
     channel.send(PROGRESS, asdict(Headway("writing", 0, 1, "page")))
     saved = save_table(fitted, out)
-    channel.send(DONE, {"model": name, **asdict(outcome_of(fitted, saved.summary))})
+    outcome = asdict(outcome_of(fitted, saved.summary))
+    keep_outcome(Path(out), outcome)
+    channel.send(DONE, {"model": name, **outcome})
 
 
 def refit(

@@ -9,13 +9,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 SHELLS = {
-    "watch": ("Watch", ("watch.js",)),
-    "table": ("Table", ("rule_base.js", "what_if.js", "table.js")),
-    "rules": ("Rules", ("rules_play.js", "rules.js")),
-    "train": ("Train", ("train.js",)),
-    "studies": ("Studies", ("studies.js",)),
+    "watch": ("Watch", "an agent think", ("trail.js", "watch.js")),
+    "table": ("Table", "a CSV becomes rules", ("rule_base.js", "what_if.js", "response.js", "table.js")),
+    "rules": (
+        "Rules",
+        "turn them by hand",
+        ("rules_play.js", "rules_changes.js", "rules_sets.js", "rules.js"),
+    ),
+    "train": ("Train", "agents of your own", ("train.js",)),
+    "studies": ("Studies", "which settings matter", ("studies.js",)),
 }
-"""Each page's title and its own scripts."""
+"""Each page's title, what it is for, and its own scripts."""
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 # What the reports have already is served from there.
 _REPORT = ("page.css", "rule_base.js", "what_if.js")
@@ -31,17 +35,18 @@ def _static() -> dict[str, bytes]:
 STATIC = _static()
 
 
-def existing() -> dict[str, tuple[str, tuple[str, ...]]]:
+def existing() -> dict[str, tuple[str, str, tuple[str, ...]]]:
     """The pages whose scripts are there."""
     return {name: shell for name, shell in SHELLS.items() if f"{name}.html" in STATIC}
 
 
 def shell(page: str) -> str:
     """The page's HTML."""
-    title, scripts = SHELLS[page]
+    title, _, scripts = SHELLS[page]
     links = "".join(
-        f'<a href="/{name}"{" aria-current=page" if name == page else ""}>{escape(label)}</a>'
-        for name, (label, _) in existing().items()
+        f'<a href="/{name}"{" aria-current=page" if name == page else ""}><b>{escape(label)}</b> '
+        f"<small>{escape(purpose)}</small></a>"
+        for name, (label, purpose, _) in existing().items()
     )
     loaded = "".join(f'<script src="/static/{name}" defer></script>' for name in ("studio.js", *scripts))
     content = STATIC[f"{page}.html"].decode()
@@ -53,7 +58,9 @@ def shell(page: str) -> str:
         '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
         '<link rel="stylesheet" href="/static/page.css"><link rel="stylesheet" href="/static/studio.css">'
         f'{loaded}</head><body class="studio"><a class="skip" href="#main">Skip to content</a>'
-        f'<header class="top"><b class="brand">neuroplastic studio</b><nav aria-label="Pages">{links}</nav></header>'
+        '<header class="top"><div class="inside"><a class="brand" href="/"><img src="/static/icon.svg" alt="" '
+        'width="28" height="28"> neuroplastic studio</a>'
+        f'<nav aria-label="Pages">{links}</nav></div></header>'
         f'<main id="main" data-page="{page}">{content}</main>'
         '<div id="toast" role="status" aria-live="polite"></div>'
         "<noscript><p>The studio needs JavaScript.</p></noscript></body></html>"

@@ -52,8 +52,9 @@ class _Player:
         self.paused, self.resting, self.speed, self.with_heat = False, False, 1.0, False
         self.steps = 0
         """decisions that are still to be made while paused"""
+        self.made = 0
+        """decisions so far, by which a viewer names one: of how long ago it is, the game goes on meanwhile"""
         self.past: deque[tuple[dict[str, Any], bytes, Any]] = deque(maxlen=KEPT)
-        self.ended = False
         self._due = self._sent = 0.0
 
     def run(self) -> None:
@@ -65,6 +66,7 @@ class _Player:
         rules = watching.config.agent == "nfn"
         facts = {"actions": watching.actions, "title": task.title, "seed": self.seed, "episode": self.episode}
         facts |= {"rules": rules, "picture": watching.is_picture and rules, "kept": KEPT}
+        facts["plain"] = watching.plainest
         student = watching.student
         if student is not None:
             facts["student"] = {"name": student.path.name, "agreement": agreement_of(student)}
@@ -88,6 +90,8 @@ class _Player:
         if moment.words is not None:
             facts["words"] = [moment.words.sentence, moment.words.action, moment.words_agree]
         jpeg = _jpeg(moment.frame)
+        self.made += 1
+        self._note_gain(facts)
         self.past.append((facts, jpeg, moment.observation))
         self._show_past(0)
         self._pace()
@@ -95,9 +99,16 @@ class _Player:
         for frame in frames[:-1]:
             self._pace(frame)
         if watching.over:
+            facts["gain"] = float(np.sign(watching.score - facts["score"]))
             self.channel.send(FRAME, Shown({**facts, "over": True, "score": watching.score}, jpeg))
             self.episode += 1
             watching.begin(self.episode)
+
+    def _note_gain(self, facts: dict[str, Any]) -> None:
+        """What the decision before has won or lost, now that it is known; nothing across episodes."""
+        before = self.past[-1][0] if self.past else None
+        if before is not None and before["episode"] == facts["episode"]:
+            before["gain"] = float(np.sign(facts["score"] - before["score"]))
 
     def _show_past(self, back: int) -> None:
         """The decision so many before the last one."""
@@ -105,6 +116,8 @@ class _Player:
         facts, jpeg, observation = self.past[-1 - back]
         heat = self._heat(observation) if self.with_heat else b""
         told = {**facts, "back": back, "held": len(self.past), "paused": self.paused}
+        told["made"] = self.made
+        told["trail"] = [[one["action"], one.get("gain", 0)] for one, _, _ in self.past]
         self.channel.send(FRAME, Shown(told, jpeg, heat))
         self._sent = time.monotonic()
 
@@ -150,8 +163,8 @@ class _Player:
             if self.paused and self.past:
                 self._show_past(0)
         elif kind == "show" and self.past:
-            self.paused = True
-            self._show_past(content)
+            self.paused, self.steps = True, 0
+            self._show_past(max(self.made - content, 0))
         elif kind == "episode":
             self.episode = content
             self.watching.begin(content)

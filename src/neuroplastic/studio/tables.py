@@ -14,8 +14,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..errors import ConfigError, choose
+from ..usecases.examples import EXAMPLES
 from ..usecases.requests import FitRequest, TableRequest, rule_files
 from .desk import Desk
+from .exporting import attachment, exported
 from .fitting import MOST_FITS, Fit, Fits
 from .library import Library
 from .requests import answering, body_of, json_of, named
@@ -60,6 +62,8 @@ class Tables:
             Route("/api/tables", answering(self.listed), methods=["GET"]),
             Route("/api/tables", answering(self.upload), methods=["POST"]),
             Route("/api/tables/{key}", answering(self.look)),
+            Route("/api/examples", answering(self.examples)),
+            Route("/api/examples/{name}", answering(self.example), methods=["POST"]),
             Route("/api/fits", answering(self.fit), methods=["POST"]),
             Route("/api/fits/{number:int}", answering(self.progress)),
             Route("/api/fits/{number:int}/cancel", answering(self.cancel), methods=["POST"]),
@@ -68,6 +72,7 @@ class Tables:
             Route(f"{model}/explain", answering(self.explain), methods=["POST"]),
             Route(f"{model}/rules", answering(self.rules), methods=["POST"]),
             Route(f"{model}/save", answering(self.save), methods=["POST"]),
+            Route(f"{model}/export", answering(self.export), methods=["POST"]),
             Route(f"{model}/refit", answering(self.refit), methods=["POST"]),
             Route(f"{model}/page", answering(self.page)),
             Route(f"{model}/download/{{what}}", answering(self.download)),
@@ -91,6 +96,19 @@ class Tables:
             raise ConfigError("the file is empty; it needs a header and rows below it")
         if b"\0" in content[:4096]:
             raise ConfigError("the file is not text; give a CSV file")
+        return JSONResponse(await self._kept(name, content))
+
+    async def examples(self, _: Request) -> Response:
+        """Tables to try things with."""
+        found = [{"key": key, "title": one.title, "question": one.question} for key, one in EXAMPLES.items()]
+        return JSONResponse({"examples": found})
+
+    async def example(self, request: Request) -> Response:
+        """Take an example as if it had been uploaded."""
+        name = choose("the example", request.path_params["name"], tuple(EXAMPLES))
+        return JSONResponse(await self._kept(f"{name}.csv", await self.desk.ask("example", name=name)))
+
+    async def _kept(self, name: str, content: bytes) -> dict[str, object]:
         key = secrets.token_hex(8)
         path = await asyncio.to_thread(self.uploads.write, f"{key}.csv", content)
         self.rows[key] = Rows(name, path, ours=True)
@@ -101,7 +119,7 @@ class Tables:
         except BaseException:
             self._forget(key)
             raise
-        return JSONResponse(found)
+        return found
 
     async def look(self, request: Request) -> Response:
         """The columns of a table at hand."""
@@ -137,11 +155,9 @@ class Tables:
         return JSONResponse({"models": list(self.library.models_of_tables())})
 
     async def model(self, request: Request) -> Response:
-        """What can be tried of a model; with what its fit told, if that was just now."""
-        name, path = self._model(request)
-        found = await self.desk.ask("model", path=path)
-        fits = [one.outcome for one in self.fits.by_number.values() if one.outcome.get("model") == name]
-        return JSONResponse({**found, "outcome": fits[-1] if fits else None, "files": rule_files()})
+        """What can be tried of a model; with what its fit told."""
+        found = await self.desk.ask("model", path=self._model(request)[1])
+        return JSONResponse({**found, "files": rule_files()})
 
     async def explain(self, request: Request) -> Response:
         """Why a model answers a row as it does."""
@@ -170,6 +186,11 @@ class Tables:
         edits = named(given, "edits", list, [])
         return JSONResponse(await self.desk.ask("save_turned", path=path, edits=edits, out=out))
 
+    async def export(self, request: Request) -> Response:
+        """The rules of an edited model as a file."""
+        given = await json_of(request)
+        return await exported(self.desk, self._model(request)[1], given)
+
     async def refit(self, request: Request) -> Response:
         """Begin to learn on from a model's edited rules, on a table at hand."""
         given = await json_of(request)
@@ -192,14 +213,14 @@ class Tables:
         name, path = self._model(request)
         what = request.path_params["what"]
         if what == "page":
-            return _file(f"{name}.html", await self.desk.ask("page", path=path))
+            return attachment(f"{name}.html", await self.desk.ask("page", path=path))
         if what == "model":
-            return _file(f"{name}.zip", await self.desk.ask("archive", path=path))
+            return attachment(f"{name}.zip", await self.desk.ask("archive", path=path))
         if what == "predictions":
             data = str(self._rows(request.query_params.get("table", "")).path)
-            return _file(f"{name}.csv", await self.desk.ask("predictions", path=path, data=data))
+            return attachment(f"{name}.csv", await self.desk.ask("predictions", path=path, data=data))
         ending = choose("what", f".{what}", rule_files())
-        return _file(f"{name}{ending}", await self.desk.ask("rules_as", path=path, ending=ending))
+        return attachment(f"{name}{ending}", await self.desk.ask("rules_as", path=path, ending=ending))
 
     async def _look(self, key: str) -> dict[str, object]:
         rows = self._rows(key)
@@ -239,10 +260,3 @@ class Tables:
         pending = {one.name for one in self.fits.running}
         names = (base if k == 1 else f"{base}-{k}" for k in range(1, 10_000))
         return next(n for n in names if n not in pending and not (self.library.models / n).exists())
-
-
-def _file(name: str, content: bytes) -> Response:
-    """A download; the name is one of ours, or stripped of what could end the header."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
-    headers = {"content-disposition": f'attachment; filename="{plain}"'}
-    return Response(content, media_type="application/octet-stream", headers=headers)

@@ -24,6 +24,8 @@ BEGUN, STEP, STOPPED, DONE, STARTING = "begun", "step", "stopped", "done", "star
 MOST_RUNS = 2
 """That train at once."""
 PERIOD = 0.3
+# Seconds that a pace is taken over, and how many of them are kept.
+PACE_PERIOD, MOST_PACES = 2.0, 300
 TASKS = ("BP", "BR", "PP", "HTL", "DTC", "TC", "GH", "CartPole-v1", "Acrobot-v1", "MountainCar-v0")
 """Offered; any other of Gymnasium's can be typed."""
 # Bounds of what a page may ask for.
@@ -93,6 +95,9 @@ class Training:
     facts: dict[str, Any] = field(default_factory=dict)
     why: str = ""
     worker: Worker | None = None
+    pace: list[tuple[int, float]] = field(default_factory=list)
+    """steps, and how many a second were made of late"""
+    _seen: tuple[float, int] | None = None
 
     def hear(self, kind: str, content: Any) -> None:
         """Take a message of the process."""
@@ -100,6 +105,7 @@ class Training:
             self.name, self.state = content, STEP
         elif kind == STEP:
             self.facts = content
+            self._note_pace(time.monotonic(), content["steps"])
         elif kind in (STOPPED, DONE):
             self.state = kind
         elif kind == FAILED or (kind == CRASHED and self.is_alive):
@@ -108,6 +114,16 @@ class Training:
                 content or "its process ended without a word; it can be gone on with",
             )
 
+    def _note_pace(self, now: float, steps: int) -> None:
+        """Steps a second since it was last noted; of a long run, every second note stays."""
+        if self._seen is None:
+            self._seen = now, steps
+        elif now - self._seen[0] >= PACE_PERIOD:
+            self.pace.append((steps, (steps - self._seen[1]) / (now - self._seen[0])))
+            self._seen = now, steps
+            if len(self.pace) > MOST_PACES:
+                self.pace = self.pace[::2]
+
     @property
     def is_alive(self) -> bool:
         """Whether it starts or trains."""
@@ -115,7 +131,7 @@ class Training:
 
     def told(self) -> dict[str, Any]:
         """For the page."""
-        return {"name": self.name, "state": self.state, "why": self.why, **self.facts}
+        return {"name": self.name, "state": self.state, "why": self.why, "pace": self.pace, **self.facts}
 
 
 class Trainings:

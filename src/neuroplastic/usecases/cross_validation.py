@@ -66,7 +66,8 @@ def cross_validate(
     for fold, (train, test) in enumerate(splitter.split(x, y)):
 
         def within(step: Headway, fold: int = fold) -> None:
-            on_progress(Headway(STAGE, fold, folds, "fold", f"{step.stage} {step.done} of {step.total}"))
+            told, share = f"{step.stage} {step.done} of {step.total}", step.done / max(step.total, 1)
+            on_progress(Headway(STAGE, fold, folds, "fold", told, share))
 
         model = learn(x.iloc[train], y.iloc[train], within)
         made = model.predict(x.iloc[test])

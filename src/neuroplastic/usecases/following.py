@@ -9,7 +9,7 @@ from pathlib import Path
 from ..experiment.run_folder import EpochMetrics, RunError, RunFolder
 from ..rules.diagnosis import LEAST_CARRY, ONE_LEADER
 
-CURVES = ("mean", "loss", "sets", "born", "rules_firing", "leading_rules", "carry")
+CURVES = ("mean", "loss", "sets", "born", "premises", "rules_firing", "leading_rules", "carry")
 """What is drawn of a run, by its name in metrics.csv."""
 
 

@@ -18,6 +18,8 @@ class Headway:
     """what is counted, such as 'fold'"""
     figures: str = ""
     """how well it does so far, for people to read"""
+    within: float = 0.0
+    """how much of the next unit is done, where that is known"""
 
 
 Listener = Callable[[Headway], None]

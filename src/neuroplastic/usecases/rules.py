@@ -10,6 +10,7 @@ from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from ..rules.reading import rule_bases
 from ..rules.rule_base import RuleBase
+from ..rules.standards.errors import NotExpressibleError
 from ..rules.standards.files import exported
 from .opening import Opened, OpenedEstimator, OpenedRun, OpenedTable
 from .requests import HEADS, rule_files
@@ -75,6 +76,16 @@ def rules_file(rules: ReadRules, ending: str, *, exact: bool = False) -> bytes:
     if ending == ".json":
         return f"{rules.levels[0].json()}\n".encode()
     return exported(rules.levels[0], ending)
+
+
+def any_rules_file(rules: ReadRules, ending: str) -> bytes:
+    """As `rules_file`, but where a standard knows no gain the sets take it up: other widths, and the same firing."""
+    try:
+        return rules_file(rules, ending)
+    except NotExpressibleError:
+        if len(rules.levels) > 1:
+            raise
+        return rules_file(ReadRules((rules.levels[0].without_gain(),), rules.source), ending)
 
 
 def _csv(rules: RuleBase) -> str:

@@ -100,6 +100,11 @@ class Watching:
         self._game.close()
 
     @property
+    def plainest(self) -> tuple[int, ...]:
+        """For each action the one with the fewest buttons that does the same."""
+        return tuple(self._plainest.tolist())
+
+    @property
     def over(self) -> bool:
         """Whether the episode has ended."""
         return self._game.over

@@ -1,9 +1,8 @@
 "use strict";
 // Rules turned by hand. All edits are kept here; the studio applies them to the original, so undoing is exact.
 const Rules = (() => {
-  const { made, drawn, one, problem, ask, about, remember, shown, percent, toast } = Studio;
-  const [WIDE, HIGH, ROOM] = [320, 110, 14];
-  const state = { name: "", agent: false, table: "", edits: [], undone: [], view: null, seen: null, pending: false, again: false, unfolded: new Set() };
+  const { made, one, problem, ask, about, remember, fill, shown, percent, toast } = Studio;
+  const state = { name: "", agent: false, table: "", edits: [], undone: [], view: null, first: null, seen: null, pending: false, again: false, unfolded: new Set(), editing: new Set() };
 
   const address = () => `/api/${state.agent ? "agents" : "models"}/${encodeURIComponent(state.name)}`;
 
@@ -21,6 +20,7 @@ const Rules = (() => {
         const view = await ask(`${address()}/rules`, wish);
         problem("");
         state.view = view;
+        if (!wish.edits.length) state.first = structuredClone(view); // a drag writes into the view
         if (view.agent) withSeen();
         show();
         if (view.agent && !state.again && (view.quick || RulesPlay.state.wanted)) RulesPlay.play([...state.edits], 400);
@@ -79,9 +79,12 @@ const Rules = (() => {
     showLearning(view);
     const focused = document.activeElement?.dataset?.handle || document.activeElement?.dataset?.key;
     showCards(view);
-    one("#of-inputs").hidden = one("#add").hidden = !view.inputs.length;
-    showSets(view);
-    showMap(view);
+    for (const part of document.querySelectorAll(".of-inputs")) part.hidden = !view.inputs.length;
+    one("#add").hidden = !view.inputs.length;
+    one("#add-how").textContent = example(view);
+    RulesSets.showSets(view);
+    RulesSets.showMap(view);
+    RulesChanges.show(state.first, view);
     if (focused) document.querySelector(`[data-handle="${focused}"], [data-key="${focused}"]`)?.focus();
   }
 
@@ -121,7 +124,6 @@ const Rules = (() => {
       const off = view.off.includes(rule);
       const card = made("article", `card${off ? " off" : ""}`, place);
       card.id = `rule-${rule + 1}`;
-      made("p", "sentence", card, sentence.replace(/^RULE \d+: /, ""));
       const head = made("p", "lead", card);
       const label = made("label", "", head);
       const box = made("input", "", label);
@@ -131,13 +133,30 @@ const Rules = (() => {
       box.addEventListener("change", () => edit({ kind: "switch", rule, on: box.checked }));
       freezing(head, view, rule);
       if (total) made("span", "", head, view.agent ? `leads ${percent(view.leads[rule] / total)} of the decisions` : `leads on ${view.leads[rule]} rows, ${percent(view.leads[rule] / total)}`);
-      const parts = made("div", "premises", card);
+      made("p", "sentence", card, sentence.replace(/^RULE \d+: /, ""));
+      const inside = folded(card, state.editing, rule, "Change this rule");
+      const parts = made("div", "premises", inside);
       view.premises[rule].forEach((term, input) => {
         if (term >= 0) premise(parts, view, rule, input, term);
       });
       more(parts, view, rule);
-      conclusions(card, view, rule);
+      conclusions(inside, view, rule);
     }
+  }
+
+  // What is unfolded stays so when the cards are drawn anew.
+  function folded(parent, open, rule, label) {
+    const box = made("details", "", parent);
+    box.open = open.has(rule);
+    box.addEventListener("toggle", () => (box.open ? open.add(rule) : open.delete(rule)));
+    made("summary", "", box, label).dataset.key = `${label}-${rule}`;
+    return box;
+  }
+
+  // A sentence that would be understood, of this rule base's own words.
+  function example(view) {
+    const input = view.inputs.find((one_) => one_.terms.length);
+    return input ? `For example: IF ${input.name} is ${input.terms[0][0]} THEN ${view.classes ? view.outputs[0] : shown(view.conclusions[0]?.[0] ?? 0, 3)}` : "";
   }
 
   function freezing(head, view, rule) {
@@ -180,12 +199,7 @@ const Rules = (() => {
 
   function conclusions(card, view, rule) {
     if (view.classes) decision(card, view, rule);
-    const inside = view.classes ? made("details", "", card) : card;
-    if (view.classes) {
-      inside.open = state.unfolded.has(rule);
-      inside.addEventListener("toggle", () => (inside.open ? state.unfolded.add(rule) : state.unfolded.delete(rule)));
-      made("summary", "", inside, view.agent ? "what each action is worth to it" : "how much it is for each class");
-    }
+    const inside = view.classes ? folded(card, state.unfolded, rule, view.agent ? "what each action is worth to it" : "how much it is for each class") : card;
     const line = made("div", "conclusions", inside);
     if (!view.classes) made("span", "", line, view.formulas ? "then, beside its formula" : "then");
     view.outputs.forEach((output, k) => {
@@ -215,100 +229,6 @@ const Rules = (() => {
     select.addEventListener("change", () => edit({ kind: "decide", rule, output: Number(select.value) }));
   }
 
-  function showSets(view) {
-    const place = one("#sets");
-    place.replaceChildren();
-    view.inputs.forEach((input, k) => {
-      if (input.terms.length) setEditor(place, input, k);
-    });
-  }
-
-  function setEditor(parent, input, place) {
-    const figure = made("figure", "set-editor", parent);
-    made("figcaption", "", figure, input.name);
-    const span = input.high - input.low || 1;
-    const [low, high] = [input.low - 0.05 * span, input.high + 0.05 * span];
-    const across = (x) => (WIDE * (x - low)) / (high - low);
-    const picture = drawn("svg", { viewBox: `0 0 ${WIDE} ${HIGH + ROOM}` }, figure);
-    const most = Math.max(1, ...input.histogram);
-    input.histogram.forEach((count, k) => {
-      const step = span / input.histogram.length;
-      const tall = ((HIGH - 12) * count) / most;
-      drawn("rect", { class: "histogram", x: across(input.low + k * step), y: HIGH - tall, width: Math.max(0.5, across(low + step) - 1), height: tall }, picture);
-    });
-    input.terms.forEach(([name, center, width], term) => {
-      const points = Array.from({ length: 81 }, (_, k) => low + (k / 80) * (high - low));
-      const path = points.map((x) => `${across(x).toFixed(1)} ${(HIGH - (HIGH - 12) * Math.exp(-0.5 * ((x - center) / width) ** 2)).toFixed(1)}`);
-      drawn("path", { class: `curve dash-${term % 4}`, d: `M${path.join("L")}` }, picture);
-      handle(picture, { input, place, name, center, width, term, low, high, across });
-    });
-    const ends = made("p", "ends", figure);
-    for (const value of [input.low, input.high]) made("span", "", ends, shown(value, 3));
-    made("p", "how", figure, input.terms.map(([name, center, width]) => `${name}: ${shown(center, 3)} ± ${shown(width, 3)}`).join(" · "));
-  }
-
-  function handle(picture, { input, place, name, center, width, term, low, high, across }) {
-    const seen = Math.min(Math.max(center, low), high); // a centre beyond the data is held at its rim
-    const key = `${place}-${term}`;
-    const dot = drawn("circle", { class: "handle", cx: across(seen), cy: 12, r: 8, tabindex: 0, role: "slider", "data-handle": key }, picture);
-    dot.setAttribute("aria-label", `${input.name} is ${name}: centre; up and down change its width`);
-    dot.setAttribute("aria-valuenow", shown(center, 4));
-    const move = (to, wide, drag) => {
-      const least = Math.max(wide, (high - low) / 1000);
-      const now = state.view.inputs[place].terms[term];
-      [now[1], now[2]] = [to, least]; // at once: the next key counts from here
-      edit({ kind: "set", input: place, term, center: to, width: least, drag });
-    };
-    dot.addEventListener("keydown", (event) => {
-      const step = (high - low) / 100;
-      const moves = { ArrowLeft: [-step, 1], ArrowRight: [step, 1], ArrowUp: [0, 1.05], ArrowDown: [0, 1 / 1.05] };
-      if (!moves[event.key] || event.ctrlKey) return;
-      event.preventDefault();
-      const [by, factor] = moves[event.key];
-      const [, now, wide] = state.view.inputs[place].terms[term];
-      move(now + by, wide * factor, `key-${key}`);
-    });
-    dot.addEventListener("pointerdown", (event) => {
-      event.preventDefault();
-      dot.focus();
-      const box = picture.getBoundingClientRect();
-      const drag = `drag-${key}-${Date.now()}`;
-      const [fromX, fromY] = [event.clientX, event.clientY];
-      const follow = (moved) => {
-        const by = ((moved.clientX - fromX) / box.width) * (high - low);
-        const up = (fromY - moved.clientY) / box.height;
-        move(center + by, width * Math.exp(up), drag);
-      };
-      const end = () => {
-        window.removeEventListener("pointermove", follow);
-        window.removeEventListener("pointerup", end);
-      };
-      window.addEventListener("pointermove", follow);
-      window.addEventListener("pointerup", end);
-    });
-  }
-
-  function showMap(view) {
-    const map = one("#map");
-    map.replaceChildren();
-    const used = view.inputs.map((_, k) => k).filter((k) => view.premises.some((row) => row[k] >= 0));
-    const head = made("tr", "", made("thead", "", map));
-    made("th", "", head, "Rule");
-    for (const k of used) made("th", "", head, view.inputs[k].name);
-    const body = made("tbody", "", map);
-    view.premises.forEach((row, rule) => {
-      const line = made("tr", view.off.includes(rule) ? "off" : "", body);
-      const link = made("a", "", made("td", "", line), String(rule + 1));
-      link.href = `#rule-${rule + 1}`;
-      for (const k of used) {
-        const cell = made("td", "", line, row[k] < 0 ? "" : view.inputs[k].terms[row[k]][0]);
-        const count = view.inputs[k].terms.length;
-        if (row[k] >= 0) cell.style.setProperty("--level", count > 1 ? row[k] / (count - 1) : 0.5);
-        cell.classList.toggle("asked", row[k] >= 0);
-      }
-    });
-  }
-
   async function open() {
     const [kind, ...rest] = one("#model").value.split(":");
     [state.agent, state.name] = [kind === "agent", rest.join(":")];
@@ -319,7 +239,7 @@ const Rules = (() => {
     one("#watch-it").href = `/watch/${encodeURIComponent(state.name)}?seed=7`;
     one("#busy").hidden = false;
     one("#turning").hidden = true;
-    Object.assign(state, { edits: [], undone: [], view: null, seen: null, unfolded: new Set() });
+    Object.assign(state, { edits: [], undone: [], view: null, first: null, seen: null, unfolded: new Set(), editing: new Set() });
     RulesPlay.open(state.name, met);
     await refresh();
   }
@@ -337,8 +257,9 @@ const Rules = (() => {
   }
 
   async function listed(chosen) {
-    const [{ models }, { agents }] = await Promise.all([ask("/api/models"), ask("/api/agents")]);
+    const [{ models }, { agents, files }] = await Promise.all([ask("/api/models"), ask("/api/agents")]);
     choices(models, agents, chosen);
+    if (!one("#ending").options.length) fill(one("#ending"), files, ".txt");
     return { models, agents };
   }
 
@@ -377,6 +298,25 @@ const Rules = (() => {
       toast(`Saved as ${model}. The original is as it was.`);
       await listed(`${state.agent ? "agent" : "model"}:${model}`);
       await open();
+    } catch (error) {
+      problem(error.message);
+    }
+  }
+
+  // The rules as they stand, edits and all.
+  async function exported(event) {
+    event.preventDefault();
+    problem("");
+    const ending = one("#ending").value;
+    try {
+      const answer = await fetch(`${address()}/export`, { method: "POST", body: JSON.stringify({ edits: state.edits, ending }) });
+      if (!answer.ok) throw new Error((await answer.json()).why);
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(await answer.blob());
+      link.download = `${state.name}${state.edits.length ? "-turned" : ""}${ending}`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+      toast(`Exported as ${link.download}.`);
     } catch (error) {
       problem(error.message);
     }
@@ -428,9 +368,11 @@ const Rules = (() => {
   one("#redo").addEventListener("click", redo);
   one("#save").addEventListener("submit", save);
   one("#on").addEventListener("click", learnOn);
+  one("#export").addEventListener("submit", exported);
   one("#add").addEventListener("submit", (event) => {
     event.preventDefault();
     if (one("#words").value.trim()) edit({ kind: "add", text: one("#words").value });
+    else one("#words").focus();
   });
   document.addEventListener("keydown", (event) => {
     if (!event.ctrlKey && !event.metaKey) return;

@@ -24,7 +24,32 @@ const Studies = (() => {
     one("#importance").replaceChildren();
     for (const [name, share] of Object.entries(study.importance)) bar(one("#importance"), name, share, percent(share), "number");
     parallel(study);
-    one("#dashboard").textContent = `optuna-dashboard ${state.source}`;
+    progress(study);
+    const storage = /\.(db|sqlite3?)$|:\/\//.test(state.source);
+    one("#dashboard").parentElement.hidden = !storage; // it opens storages alone
+    one("#dashboard").textContent = `optuna-dashboard ${/:\/\//.test(state.source) ? "" : "sqlite:///"}${state.source}`;
+  }
+
+  // Trials by state, and the best mean so far as trials were made.
+  function progress(study) {
+    const place = one("#progress");
+    place.replaceChildren();
+    const all = Object.values(study.states).reduce((sum, count) => sum + count, 0);
+    for (const [how, count] of Object.entries(study.states)) bar(place, how, count / all, String(count), how === "complete" ? "best" : "");
+    const made_ = [...study.trials].sort((a, b) => a.number - b.number);
+    if (made_.length < 2) return;
+    const means = made_.map((trial) => trial.mean);
+    const [low, high] = [Math.min(...means), Math.max(...means)];
+    const [wide, tall, left] = [640, 150, 60];
+    const x = (k) => left + ((wide - left - 10) * k) / (made_.length - 1);
+    const y = (value) => tall - 24 - ((tall - 40) * (value - low)) / (high - low || 1);
+    const picture = drawn("svg", { viewBox: `0 0 ${wide} ${tall}`, class: "strips", role: "img", "aria-label": `best mean so far: ${shown(high)}` }, place);
+    let best = -Infinity;
+    const line = means.map((mean, k) => `${x(k).toFixed(1)} ${y((best = Math.max(best, mean))).toFixed(1)}`);
+    means.forEach((mean, k) => drawn("circle", { class: "dot before", cx: x(k), cy: y(mean), r: 3 }, picture));
+    drawn("path", { class: "curve", d: `M${line.join("L")}` }, picture);
+    for (const value of [low, high]) drawn("text", { class: "tick", x: left - 8, y: y(value) + 4, "text-anchor": "end" }, picture).textContent = shown(value, 3);
+    drawn("text", { class: "tick", x: wide - 10, y: tall - 6, "text-anchor": "end" }, picture).textContent = `trial ${made_.at(-1).number}: circles are means, the line is the best so far`;
   }
 
   function parallel(study) {
@@ -93,6 +118,25 @@ const Studies = (() => {
     const chosen = () => show(state.studies.find((study) => study.name === one("#study").value));
     one("#study").addEventListener("change", chosen);
     chosen();
+    follow(chosen);
+  }
+
+  // A study that others are working on is read again, and shown where it has changed.
+  async function follow(chosen) {
+    for (;;) {
+      await new Promise((go) => setTimeout(go, 5000));
+      if (document.hidden || !state.source || !/\.(db|sqlite3?)$|:\/\//.test(state.source)) continue;
+      try {
+        const found = await ask("/api/studies");
+        if (JSON.stringify(found.studies) === JSON.stringify(state.studies)) continue;
+        state.studies = found.studies;
+        const name = one("#study").value;
+        fill(one("#study"), state.studies.map((study) => study.name), name);
+        chosen();
+      } catch {
+        // the next time, perhaps
+      }
+    }
   }
 
   start();

@@ -59,6 +59,7 @@ const Table = (() => {
       made("td", "wide", row, column.told);
     }
     fill(one("#target"), look.columns.map((column) => column.name), look.target);
+    lists();
     one("#columns").scrollIntoView({ block: "nearest" });
   }
 
@@ -77,6 +78,23 @@ const Table = (() => {
     follow();
   }
 
+  // Where each stage begins, of the whole; how long each takes is a guess, that they follow each other is not.
+  const STAGES = {
+    reading: [0, "Reading the file"],
+    "cross-validation": [0.03, "Testing: rules learned from a part of the rows, tried on the others"],
+    baselines: [0.65, "Testing plain models on the same rows"],
+    fitting: [0.8, "Learning the rules from all rows"],
+    writing: [0.97, "Writing the model and its page"],
+  };
+
+  function overall(headway) {
+    const starts = [...Object.values(STAGES).map(([at]) => at), 1];
+    const place = Object.keys(STAGES).indexOf(headway.stage);
+    if (place < 0) return 0;
+    const done = Math.min((headway.done + (headway.within || 0)) / (headway.total || 1), 1);
+    return starts[place] + done * (starts[place + 1] - starts[place]);
+  }
+
   async function follow() {
     while (state.fit !== null) {
       let told;
@@ -87,10 +105,10 @@ const Table = (() => {
         return problem(error.message);
       }
       const { headway } = told;
-      one("#stage").textContent = headway.stage ? `${headway.stage}: ${headway.done} of ${headway.total}` : "starting …";
-      one("#figures").textContent = headway.figures || "";
-      if (headway.total) one("#meter").value = headway.done / headway.total;
-      else one("#meter").removeAttribute("value");
+      one("#stage").textContent = STAGES[headway.stage]?.[1] ?? headway.stage ?? "Starting …";
+      const count = headway.total > 1 ? `${headway.unit} ${Math.min(headway.done + 1, headway.total)} of ${headway.total}` : "";
+      one("#figures").textContent = [count, headway.figures].filter(Boolean).join(" · ");
+      one("#meter").value = overall(headway);
       if (told.state !== "running") {
         state.fit = null;
         one("#progress").hidden = true;
@@ -120,13 +138,13 @@ const Table = (() => {
     one("#explaining").hidden = !state.table;
     one("#explanation").textContent = "";
     if (state.table) one("#row").max = state.table.rows;
-    one("#result").scrollIntoView({ block: "start" });
+    window.scrollTo({ top: one("#result").getBoundingClientRect().top + window.scrollY - 12 });
     await lists();
   }
 
   function showOutcome(outcome) {
-    one("#outcome").hidden = !outcome;
-    if (!outcome) return;
+    one("#outcome").hidden = !outcome?.summary;
+    if (!outcome?.summary) return;
     const { contest, summary, notes } = outcome;
     one("#verdict").textContent = contest ? contest.verdict : "";
     one("#contest").replaceChildren();
@@ -173,90 +191,51 @@ const Table = (() => {
     state.play = WhatIf.start(root);
     const outputs = content.classes || [content.target];
     fill(one("#output"), outputs);
-    const said = evaluated(content, state.play.row);
+    const said = Response_.evaluated(content, state.play.row);
     one("#output").selectedIndex = said.indexOf(Math.max(...said));
     const names = content.controls.filter((control) => control.kind !== "category").map((control) => control.name);
     one("#response").hidden = !names.length;
     fill(one("#along"), names);
     fill(one("#across"), ["nothing else", ...names]);
+    if (names.length > 1) one("#across").value = names[1]; // a surface is seen at first sight
     respond();
     root.oninput = respond;
   }
 
-  function evaluated(content, row) {
-    const { clip } = content;
-    const given = clip ? row.map((value, k) => Math.min(Math.max(value, clip[0][k]), clip[1][k])) : row;
-    const { outputs } = RuleBase.evaluate(content.rules, given);
-    return content.classes ? RuleBase.softmax(outputs) : outputs;
-  }
-
-  // How the chosen output follows one column, or two, all others where the sliders stand.
-  function respond() {
-    if (!state.play) return;
-    const { given: content, row } = state.play;
-    const output = one("#output").selectedIndex;
-    const [along, across] = ["#along", "#across"].map((place) => content.controls.find((c) => c.name === one(place).value));
-    if (!along) return;
-    const canvas = one("#curve");
-    const brush = canvas.getContext("2d");
-    const style = getComputedStyle(document.body);
-    const [ink, soft, accent] = ["--ink", "--soft", "--accent"].map((name) => style.getPropertyValue(name).trim());
-    brush.clearRect(0, 0, canvas.width, canvas.height);
-    brush.font = "13px sans-serif";
-    const [left, bottom, wide, high] = [60, canvas.height - 34, canvas.width - 80, canvas.height - 54];
-    const at = (control, share) => control.low + share * (control.high - control.low);
-    const value = (x, y) => {
-      const there = [...row];
-      there[along.input] = at(along, x);
-      if (across) there[across.input] = at(across, y);
-      return evaluated(content, there)[output];
-    };
-    const [low, most] = content.classes ? [0, 1] : content.range;
-    const span = most - low || 1;
-    if (across && across !== along) {
-      const cells = 40;
-      for (let j = 0; j < cells; j += 1) {
-        for (let i = 0; i < cells; i += 1) {
-          const share = Math.min(Math.max((value((i + 0.5) / cells, (j + 0.5) / cells) - low) / span, 0), 1);
-          const light = Math.round(245 - 205 * share); // darker is more, in grey too
-          brush.fillStyle = `rgb(${light}, ${Math.min(255, light + 12)}, ${Math.min(255, light + 28)})`;
-          brush.fillRect(left + (i * wide) / cells, bottom - ((j + 1) * high) / cells, wide / cells + 1, high / cells + 1);
-        }
-      }
-    } else {
-      brush.strokeStyle = accent;
-      brush.lineWidth = 2.5;
-      brush.beginPath();
-      for (let i = 0; i <= 160; i += 1) {
-        const share = (value(i / 160, 0) - low) / span;
-        brush.lineTo(left + (i * wide) / 160, bottom - high * Math.min(Math.max(share, -0.05), 1.05));
-      }
-      brush.stroke();
-    }
-    brush.strokeStyle = soft;
-    brush.lineWidth = 1;
-    brush.strokeRect(left, bottom - high, wide, high);
-    brush.fillStyle = ink;
-    const two = across && across !== along;
-    const [bottomLeft, topLeft] = two ? [across.low, across.high] : [low, most];
-    brush.fillText(shown(along.low), left, bottom + 16);
-    brush.textAlign = "right";
-    brush.fillText(shown(along.high), left + wide, bottom + 16);
-    brush.fillText(shown(bottomLeft), left - 6, bottom);
-    brush.fillText(shown(topLeft), left - 6, bottom - high + 12);
-    brush.textAlign = "center";
-    brush.fillText(along.name, left + wide / 2, bottom + 28);
-    brush.textAlign = "left";
-    one("#curve-told").textContent = two
-      ? `Darker is more of ${one("#output").value}: ${shown(low)} is white, ${shown(most)} black. ${across.name} goes up.`
-      : `${one("#output").value} as ${along.name} changes, all else where the sliders stand.`;
-  }
+  const respond = () => Response_.respond(state.play);
 
   async function explain(event) {
     event.preventDefault();
     const wish = { table: state.table.key, row: Number(one("#row").value) };
     const found = await during("", () => ask(`/api/models/${encodeURIComponent(state.model.name)}/explain`, wish));
     if (found) one("#explanation").textContent = found.text;
+  }
+
+  async function examples() {
+    const { examples: found } = await ask("/api/examples");
+    const place = one("#examples");
+    for (const { key, title, question } of found) {
+      const button = made("button", "", place);
+      button.type = "button";
+      button.dataset.example = key;
+      made("b", "", button, title);
+      made("span", "soft", button, question);
+      button.addEventListener("click", async () => {
+        const look = await during(`bringing ${title} …`, () => ask(`/api/examples/${encodeURIComponent(key)}`, {}));
+        if (look) showColumns(look);
+      });
+    }
+    place.hidden = !found.length;
+  }
+
+  async function copy() {
+    const text = [...document.querySelectorAll("#sentences li")].map((item) => `${item.value}. ${item.textContent}`).join("\n");
+    try {
+      await navigator.clipboard.writeText(text);
+      toast("The rules are copied.");
+    } catch {
+      toast("The browser does not let pages copy here; mark the rules, and copy them by hand.");
+    }
   }
 
   async function lists() {
@@ -278,7 +257,7 @@ const Table = (() => {
 
   async function start() {
     const query = new URLSearchParams(location.search);
-    await during("", lists);
+    await during("", () => Promise.all([lists(), examples()]));
     const key = query.get("file") || query.get("table");
     if (key && [...one("#tables").options].some((option) => option.value === key)) await openTable(key);
     if (about()) await openModel(about());
@@ -303,6 +282,9 @@ const Table = (() => {
   one("#fit").addEventListener("submit", fit);
   one("#cancel").addEventListener("click", () => during("", () => ask(`/api/fits/${state.fit}/cancel`, {})));
   one("#explain").addEventListener("submit", explain);
+  one("#print").addEventListener("click", () => window.print());
+  one("#copy").addEventListener("click", copy);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", respond);
   for (const place of ["#output", "#along", "#across"]) one(place).addEventListener("change", respond);
   start();
   return { state, upload, respond };

@@ -2,7 +2,7 @@
 // Runs begun, stopped and followed. Curves come from the run folders' own files; several lie over each other.
 const Train = (() => {
   const { made, drawn, one, problem, ask, remember, shown, toast } = Studio;
-  const TITLES = { mean: "Score of greedy episodes", loss: "Loss", sets: "Fuzzy sets", born: "Sets born", rules_firing: "Rules that fire for a decision", leading_rules: "Rules that lead (1: collapsed)", carry: "Decisions that depend on the rules" };
+  const TITLES = { mean: "Score of greedy episodes", loss: "Loss", pace: "Steps a second", sets: "Fuzzy sets", born: "Sets born", premises: "Premises a rule (fewer: pruned)", rules_firing: "Rules that fire for a decision", leading_rules: "Rules that lead (1: collapsed)", carry: "Decisions that depend on the rules" };
   const [WIDE, HIGH, LEFT, LOW] = [420, 200, 52, 26];
   const state = { chosen: [], known: null, told: null };
 
@@ -37,7 +37,7 @@ const Train = (() => {
       }
     }
     showRuns(told);
-    showCurves(told.followed);
+    showCurves(told.followed, told.here);
   }
 
   function showHere(here) {
@@ -68,6 +68,7 @@ const Train = (() => {
 
   function showRuns(told) {
     one("#none").hidden = told.runs.length > 0;
+    one("#pick").hidden = !told.runs.length;
     const known = JSON.stringify([told.runs, state.chosen, told.followed.map((run) => [run.running, run.steps.length])]);
     if (known === state.known) return; // a box that is being ticked is not replaced
     state.known = known;
@@ -84,22 +85,30 @@ const Train = (() => {
         look();
       });
     }
+    const chosen = one("#chosen");
+    chosen.replaceChildren();
     for (const run of told.followed) {
+      const line = made("p", "line", chosen);
+      made("b", "", line, run.name);
+      made("span", "soft", line, run.running ? `${run.title}: trains now` : run.title);
       if (run.running || run.problem) continue;
       const ended = run.steps.length >= run.wanted;
-      const go = made("button", "", place, ended ? `${run.name}: 10 epochs more` : `Go on with ${run.name}`);
+      const go = made("button", "", line, ended ? "10 epochs more" : "Go on");
       go.type = "button";
       go.addEventListener("click", () => act(`/api/runs/${encodeURIComponent(run.name)}/resume`, ended ? { epochs: run.wanted + 10 } : {}));
       if (run.steps.length) {
-        const watch = made("a", "button", place, `Watch ${run.name}`);
+        const watch = made("a", "button", line, "Watch it play");
         watch.href = `/watch/${encodeURIComponent(run.name)}?seed=7`;
-        const turn = made("a", "button", place, "Turn its rules");
+        const turn = made("a", "button", line, "Turn its rules");
         turn.href = `/rules/${encodeURIComponent(run.name)}?agent=1`;
       }
     }
   }
 
-  function showCurves(runs) {
+  // How fast a run trains is known only of those that train here.
+  const paced = (here) => here.filter((run) => run.pace?.length > 1).map((run) => ({ name: run.name, steps: run.pace.map(([steps]) => steps), curves: { pace: run.pace.map(([, rate]) => rate) } }));
+
+  function showCurves(runs, here) {
     const warnings = one("#warnings");
     warnings.replaceChildren();
     for (const run of runs) {
@@ -108,7 +117,7 @@ const Train = (() => {
     const place = one("#curves");
     place.replaceChildren();
     for (const [curve, title] of Object.entries(TITLES)) {
-      const having = runs.filter((run) => run.curves[curve]?.some((value) => value !== null));
+      const having = (curve === "pace" ? paced(here) : runs).filter((run) => run.curves[curve]?.some((value) => value !== null));
       if (having.length) chart(place, title, having, curve);
     }
   }

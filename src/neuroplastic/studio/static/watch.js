@@ -1,7 +1,7 @@
 "use strict";
 // One game over one WebSocket. A message is a frame with what is told of it; the next one is asked for once it is drawn.
 const Watch = (() => {
-  const { made, one, ask, about, remember, fill, shown, percent, toast } = Studio;
+  const { made, one, ask, about, remember, shown, percent, toast } = Studio;
   const state = { socket: null, facts: null, ready: null, paused: false, back: 0, frames: [], drawn: 0, asked: null };
   const canvas = one("#picture");
   const brush = canvas.getContext("2d");
@@ -50,7 +50,8 @@ const Watch = (() => {
       state.ready = message;
       one("#status").textContent = message.title;
       one("#heat-label").hidden = !message.picture;
-      one("#words").hidden = !message.student;
+      one("#words").hidden = !message.rules;
+      one("#student").textContent = "";
       one("#turn").hidden = !message.rules;
       one("#turn").href = `/rules/${encodeURIComponent(one("#agent").value)}?agent=1`;
       begin(message.actions);
@@ -76,6 +77,7 @@ const Watch = (() => {
     });
     one("#fired").replaceChildren();
     rows.fired = [];
+    Trail.begin(actions, goBack);
     one("#why").hidden = true;
   }
 
@@ -98,11 +100,12 @@ const Watch = (() => {
     if (socket !== state.socket) return;
     cover("");
     state.drawn += 1;
+    if (state.drawn > 20 && !state.titled) titles();
     rate();
     if (facts) {
       show(facts);
       if (hot) heat(new Uint8Array(data, 8 + told, hot));
-      one("#heat").hidden = !hot || !one("#with-heat").checked;
+      one("#heat").hidden = one("#heat-key").hidden = !hot || !one("#with-heat").checked;
     }
     tell("ready");
   }
@@ -121,7 +124,9 @@ const Watch = (() => {
     one("#score").textContent = shown(facts.score);
     one("#at-episode").textContent = facts.over ? `${facts.episode} (over)` : facts.episode;
     one("#number").textContent = facts.number;
-    one("#action").textContent = actions[facts.action];
+    const plain = actions[state.ready.plain[facts.action]];
+    one("#action").textContent = plain;
+    one("#pressed").textContent = plain === actions[facts.action] ? "" : `(it presses ${actions[facts.action]}, which does the same)`;
     const low = Math.min(...facts.values);
     const span = Math.max(...facts.values) - low || 1;
     facts.values.forEach((value, action) => {
@@ -140,6 +145,7 @@ const Watch = (() => {
       state.back = facts.back;
       if (document.activeElement !== slider || !facts.back) slider.value = -facts.back;
       one("#back-value").textContent = facts.back ? `${facts.back} back` : "now";
+      Trail.show(facts.trail, facts.back);
     }
   }
 
@@ -150,8 +156,9 @@ const Watch = (() => {
       return;
     }
     const share = facts.fired.reduce((total, rule) => total + rule[1], 0);
+    const nameless = state.ready.picture ? " It sees pictures: what its rules ask for are features without names." : "";
     one("#fired-count").textContent =
-      `${facts.count} of ${facts.rules} rules fired; these ${facts.fired.length} carry ${percent(share)}.`;
+      `${facts.count} of ${facts.rules} rules fired; these ${facts.fired.length} carry ${percent(share)}.${nameless}`;
     while (rows.fired.length < facts.fired.length) {
       const card = made("article", "fired-rule", place);
       const head = made("p", "head", card);
@@ -164,22 +171,42 @@ const Watch = (() => {
       const [number, level, sentence, action] = rule;
       row.name.textContent = `Rule ${number}`;
       row.share.textContent = percent(level);
-      row.for_.textContent = `for ${actions[action]}`;
-      row.for_.classList.toggle("agrees", action === facts.action);
-      row.sentence.textContent = sentence.replace(/^RULE \d+: /, "");
+      row.for_.textContent = `for ${actions[state.ready.plain[action]]}`;
+      row.card.title = sentence;
+      row.for_.classList.toggle("agrees", state.ready.plain[action] === state.ready.plain[facts.action]);
+      row.sentence.textContent = premises(sentence);
       row.card.style.setProperty("--share", level);
     });
   }
 
-  // What the agent's student says of this decision: few short rules over what is seen, which agree with it mostly.
+  // What a rule asks for; what it is for stands above it.
+  function premises(sentence) {
+    const plain = sentence.replace(/^RULE \d+: /, "");
+    const end = plain.lastIndexOf(" THEN ");
+    return end > 0 ? plain.slice(0, end) : plain;
+  }
+
+  // The rule that leads, in words. A pixel agent's has none: there its student speaks, few short rules over what is
+  // seen, which agree with it mostly.
   function inWords(facts, actions) {
-    if (!facts.words) return;
-    const [sentence, action, agrees] = facts.words;
-    const { name, agreement } = state.ready.student;
+    if (!facts.words) {
+      if (!facts.fired?.length) return;
+      const [number, share, sentence] = facts.fired[0];
+      one("#sentence").textContent = sentence.replace(/^RULE \d+: /, "");
+      one("#because").textContent = "because";
+      one("#student").textContent = `Rule ${number}, which carries ${percent(share)} of the decision.`;
+      return;
+    }
+    const [sentence, action] = facts.words;
+    const { student, plain } = state.ready;
+    const concluded = actions.indexOf(sentence.slice(sentence.lastIndexOf(" THEN ") + 6));
+    const agrees = plain[concluded] === plain[facts.action];
     one("#sentence").textContent = sentence;
     one("#sentence").classList.toggle("differs", !agrees);
-    const mostly = agreement === null ? "" : ` It does the same in ${percent(agreement)} of its own decisions.`;
-    one("#student").textContent = `${agrees ? "✓ That is what the agent does." : `✗ Here the agent does otherwise: the sentence is for ${actions[action]}.`} Said by ${name}, which learned to do what this agent does.${mostly}`;
+    one("#because").textContent = agrees ? "because" : "its student would say:";
+    const outvoted = plain[action] === plain[concluded] ? "" : ` The student's other rules outvote this one here, for ${actions[plain[action]]}.`;
+    const mostly = student.agreement === null ? "" : `; it does the same in ${percent(student.agreement)} of its own decisions`;
+    one("#student").textContent = `${agrees ? "✓ That is what the agent does." : "✗ Here the agent does otherwise."}${outvoted} In the words of ${student.name}, which learned to do what this agent does${mostly}.`;
   }
 
   // Warm colour speaks for the decision, cold against it; what is brighter counts more, in grey too.
@@ -218,7 +245,7 @@ const Watch = (() => {
     setPaused(true);
     state.back = wanted; // at once: the next key counts from here
     one("#back").value = -wanted;
-    tell("show", wanted);
+    if (state.facts?.made) tell("show", state.facts.made - wanted); // by its number: the game may have gone on
   }
 
   function whyNot(action) {
@@ -240,14 +267,37 @@ const Watch = (() => {
     event.preventDefault();
   }
 
+  // Agents by where they lie; what they play is asked for once the first picture stands.
+  function choices(agents, boxed, wanted) {
+    const choice = one("#agent");
+    choice.replaceChildren();
+    const own = agents.filter((name) => !boxed.includes(name));
+    for (const [label, names] of [["In the box", boxed], ["Your runs", own]]) {
+      if (!names.length) continue;
+      const group = made("optgroup", "", choice);
+      group.label = label;
+      for (const name of names) made("option", "", group, name).value = name;
+    }
+    if (agents.includes(wanted)) choice.value = wanted;
+  }
+
+  async function titles() {
+    state.titled = true;
+    const found = await ask("/api/titles").catch(() => ({}));
+    for (const option of one("#agent").options) {
+      if (option.selected && found[option.value]) one("#status").textContent = "";
+      if (found[option.value]) option.textContent = `${option.value}: ${found[option.value]}${/-student/.test(option.value) ? ", in words" : ""}`;
+    }
+  }
+
   async function start() {
     const query = new URLSearchParams(location.search);
     one("#seed").value = query.get("seed") ?? 7;
     one("#episode").value = query.get("episode") ?? 0;
     try {
-      const { agents } = await ask("/api/agents");
+      const { agents, boxed } = await ask("/api/agents");
       const wanted = about() || agents[0];
-      fill(one("#agent"), agents, wanted);
+      choices(agents, boxed, wanted);
       if (about() && !agents.includes(wanted)) return cover(`There is no agent called ${wanted} here. Choose another above.`, true);
     } catch (error) {
       return cover(error.message, true);
