@@ -1,9 +1,11 @@
-"""Files that appear whole or not at all: models, runs, exports, predictions."""
+"""Files and folders that appear whole or not at all: models, runs, exports, predictions."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import secrets
+import shutil
 import stat
 from pathlib import Path
 
@@ -38,3 +40,35 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def put_folder(made: Path, path: Path) -> None:
+    """Have a folder that is whole take the name `path`, in place of the folder that is there.
+
+    Linux exchanges the two in one step, so that at every moment one of them has the name, whatever is killed. Where
+    that cannot be had there are two steps, and a kill between them leaves the earlier folder beside, hidden.
+    """
+    if not path.exists():
+        made.rename(path)
+        return
+    earlier = made.with_name(f"{made.name}-old")
+    if _exchanged(made, path):
+        made.rename(earlier)
+    else:
+        path.rename(earlier)
+        try:
+            made.rename(path)
+        except BaseException:
+            earlier.rename(path)
+            raise
+    shutil.rmtree(earlier)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Whether the system exchanged two names: `renameat2` with RENAME_EXCHANGE."""
+    try:
+        exchange = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):  # another system, an old C library
+        return False
+    here, flag = -100, 2
+    return bool(exchange(here, os.fsencode(one), here, os.fsencode(other), flag) == 0)

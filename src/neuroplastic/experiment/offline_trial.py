@@ -16,7 +16,7 @@ from ..network.encoders.attributes import AttributeEncoder
 from .agent import build_agent, diagnosis_of, greedy, neuro_fuzzy_parts
 from .configuration import RunConfig
 from .play import Games
-from .run_folder import EpochMetrics, RunFolder
+from .run_folder import EpochMetrics, RunFolder, reading
 from .trial import DIAGNOSED, EVALUATION_SEED, Summary, kept_figures, summarise
 
 OnEpoch = Callable[[EpochMetrics], None]
@@ -43,17 +43,19 @@ class OfflineTrial:
 
     def resume(self) -> int:
         """Go back to the newest checkpoint; return its updates, 0 if there is none."""
-        checkpoint = self.folder.checkpoints.load()
+        checkpoint = self.folder.checkpoint()
         if checkpoint is None:
             return 0
-        self.learner.load_state_dict(checkpoint.state["trainer"]["learner"])
-        self.metrics = [EpochMetrics.of(entry) for entry in checkpoint.state["metrics"]]
+        with reading(self.folder.checkpoints.path(checkpoint.step)):
+            self.learner.load_state_dict(checkpoint.state["trainer"]["learner"])
+            self.metrics = [EpochMetrics.of(entry) for entry in checkpoint.state["metrics"]]
         return checkpoint.step
 
     def run(self, on_epoch: OnEpoch = lambda _: None) -> Summary:
         """Learn and evaluate until all epochs are done."""
         protocol, task = self.config.protocol, self.config.task
         with self.folder.lock(), Games(task, games=protocol.games) as games:
+            self.folder.write_metrics(self.metrics)  # a kill may have come between a checkpoint and its figures
             while len(self.metrics) < protocol.epochs:
                 losses = [self.learner.update() for _ in range(protocol.steps_per_epoch)]
                 policy = partial(greedy, self.learner.network)

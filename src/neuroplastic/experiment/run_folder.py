@@ -7,7 +7,7 @@ import json
 import math
 import os
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -21,7 +21,8 @@ from .. import safe_json
 from ..catalog import UnknownKindError
 from ..decoding import decoded
 from ..errors import NeuroplasticError, in_short
-from ..learn.checkpoint import CheckpointStore
+from ..learn.checkpoint import Checkpoint, CheckpointStore
+from ..learn.offline.config import OfflineConfig
 from ..locks import FileLock, HeldError
 from ..whole_files import need_regular, write_whole
 from .agent import neuro_fuzzy_parts
@@ -106,8 +107,17 @@ class RunFolder:
         self._lock = FileLock(self.path / "lock")
 
     @classmethod
-    def create(cls, parent: str | os.PathLike[str], config: RunConfig) -> RunFolder:
-        """A new folder, named after the run; a number is added where the name is taken."""
+    def create(
+        cls,
+        parent: str | os.PathLike[str],
+        config: RunConfig,
+        fill: Callable[[RunFolder], None] = lambda _: None,
+    ) -> RunFolder:
+        """A new folder, named after the run; a number is added where the name is taken.
+
+        What `fill` writes is there before config.json, without which a folder is no run: a run that is made at once
+        is there whole or not at all.
+        """
         name = config.name
         for number in range(1, 10_000):
             path = Path(parent) / (name if number == 1 else f"{name}-{number}")
@@ -116,6 +126,7 @@ class RunFolder:
             except FileExistsError:
                 continue
             folder = cls(path)
+            fill(folder)
             folder.write_config(config)
             return folder
         raise RunError(f"{Path(parent) / name} and 9,999 variations of it exist already")
@@ -272,10 +283,21 @@ class RunFolder:
             # A learner whose target acts says so; the others have no such option.
             network.load_state_dict(learner[getattr(self.config().learner, "act_with", "network")])
 
+    def checkpoint(self) -> Checkpoint | None:
+        """The newest checkpoint, or None before the first; a RunError where a run has results but no checkpoint."""
+        found = self.checkpoints.load()
+        if found is None and self.metrics():
+            raise RunError(
+                f"{self.path} has results, but its checkpoints are gone: it cannot go on, and is not begun "
+                "anew over them; start another run"
+            )
+        return found
+
     def how_to_resume(self) -> str:
         """The command that goes on with this run."""
         modules = "".join(f" --import {module}" for module in modules_of(self.config().task))
-        return f"neuroplastic train --resume {self.path}{modules}"
+        command = "offline" if isinstance(self.config().learner, OfflineConfig) else "train"
+        return f"neuroplastic {command} --resume {self.path}{modules}"
 
 
 @contextmanager

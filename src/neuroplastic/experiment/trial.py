@@ -27,7 +27,7 @@ from .configuration import RunConfig, TrialProtocol
 from .divergence import warn_of_divergence
 from .figures import slope_of
 from .play import EpisodeResult, Games
-from .run_folder import EpochMetrics, RunError, RunFolder, reading
+from .run_folder import EpochMetrics, RunFolder, reading
 from .trainer import StepReport, Trainer
 
 # Evaluation plays the same episodes after every epoch of every run; no training episode has their seeds.
@@ -135,13 +135,8 @@ class Trial:
 
     def resume(self) -> int:
         """Go back to the newest checkpoint; return its step, 0 if there is none."""
-        checkpoint = self.folder.checkpoints.load()
+        checkpoint = self.folder.checkpoint()
         if checkpoint is None:
-            if self.folder.metrics():
-                raise RunError(
-                    f"{self.folder.path} has results, but its checkpoints are gone: it cannot go on, and is not begun "
-                    "anew over them; start another run"
-                )
             return 0
         with reading(self.folder.checkpoints.path(checkpoint.step)):
             self.trainer.load_state_dict(checkpoint.state["trainer"])

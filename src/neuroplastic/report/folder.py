@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from .. import __version__
 from ..errors import NeuroplasticError
+from ..whole_files import put_folder
 from .document import DIFFERS, EQUAL, ROUNDED, SLIP, Figure, Report, RuleCards, Table, WhatIf
 from .latex import latex
 
@@ -86,22 +87,15 @@ def write_report(
     """
     path = check_folder(out, force=force, beside=beside)
     path.parent.mkdir(parents=True, exist_ok=True)
-    mark = secrets.token_hex(4)
-    made, earlier = (path.parent / f".{path.name}-{kind}-{mark}" for kind in ("new", "old"))
+    made = path.parent / f".{path.name}-new-{secrets.token_hex(4)}"
     try:
         made.mkdir()
         _fill(made, report)
         add(made)
-        if path.exists():
-            path.rename(earlier)
-        made.rename(path)
+        put_folder(made, path)
     except BaseException:
-        if earlier.exists() and not path.exists():
-            earlier.rename(path)
         shutil.rmtree(made, ignore_errors=True)
         raise
-    if earlier.exists():
-        shutil.rmtree(earlier)
     return path / PAGE
 
 

@@ -109,8 +109,9 @@ def imitate_teacher(
     )
     diagnosis = diagnosis_of(agent, played.shown.attributes)
     assert diagnosis is not None
-    folder = RunFolder.create(runs, made)
-    _write(folder, agent, rounds, returns, played.agreement, diagnosis)
+    folder = RunFolder.create(
+        runs, made, lambda new: _write(new, agent, rounds, returns, played.agreement, diagnosis)
+    )
     return Imitated(
         folder.path,
         made,
@@ -152,8 +153,9 @@ def imitate_recording(
     diagnosis = diagnosis_of(agent, new.attributes)
     assert diagnosis is not None
     rounds = [Round(0, student, len(shown), statistics.fmean(returns))]
-    folder = RunFolder.create(runs, made)
-    _write(folder, agent, rounds, returns, agreement, diagnosis)
+    folder = RunFolder.create(
+        runs, made, lambda new: _write(new, agent, rounds, returns, agreement, diagnosis)
+    )
     told = tuple(sentences(made, agent, new.attributes))
     scores = tuple(episode.score for episode in recording.episodes)
     shares = _shares(does, len(task.actions))
