@@ -2,13 +2,15 @@
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
 import neuroplastic as npl
+from neuroplastic import whole_files
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.run_folder import RunFolder
-from neuroplastic.whole_files import write_whole
+from neuroplastic.whole_files import put_folder, write_whole
 
 FIRING = npl.Firing(layer_norm=False, alpha=1)
 WRITERS = {
@@ -41,3 +43,49 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monke
     with pytest.raises(OSError, match="disk full"):
         write_whole(tmp_path / "file", b"new")
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
+
+
+def _folders(place):
+    for name, content in (("made", "new"), ("model", "old")):
+        (place / name).mkdir()
+        (place / name / "file").write_text(content)
+    return place / "made", place / "model"
+
+
+@pytest.mark.parametrize("in_one_step", [True, False])
+def test_a_folder_takes_the_place_of_another_and_leaves_nothing_beside(in_one_step, tmp_path, monkeypatch):
+    if not in_one_step:
+        monkeypatch.setattr(whole_files, "_exchanged", lambda *_: False)
+    put_folder(*_folders(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert (tmp_path / "model" / "file").read_text() == "new"
+
+
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="Linux alone exchanges names in one step")
+def test_at_no_moment_is_there_no_folder_of_the_name(tmp_path, monkeypatch):
+    made, path = _folders(tmp_path)
+    renamed = Path.rename
+
+    def looking(self, target):
+        assert path.exists()
+        return renamed(self, target)
+
+    monkeypatch.setattr(Path, "rename", looking)
+    put_folder(made, path)
+    assert (path / "file").read_text() == "new"
+
+
+def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeypatch):
+    made, path = _folders(tmp_path)
+    monkeypatch.setattr(whole_files, "_exchanged", lambda *_: False)
+    renamed = Path.rename
+
+    def failing(self, target):
+        if self == made:
+            raise OSError("disk full")
+        return renamed(self, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OSError, match="disk full"):
+        put_folder(made, path)
+    assert (path / "file").read_text() == "old"

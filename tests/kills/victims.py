@@ -144,9 +144,7 @@ def _fitted(*options: object) -> Victim:
             str(path.relative_to(model)): path.read_bytes() for path in model.rglob("*") if path.is_file()
         }
 
-    return Victim(
-        lambda folder: words(folder, "--force", *options), files, files, before=("--seed", 7, "--rules", 4)
-    )
+    return Victim(lambda folder: words(folder, "--force", *options), files, files, before=("--seed", 7))
 
 
 def _study() -> Victim:

@@ -1,5 +1,6 @@
 """Recordings go to Minari and back, and a run learns from one, stops and goes on."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 from neuroplastic.cli.main import main
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.experiment.recording_play import record_play
+from neuroplastic.experiment.run_folder import RunFolder, run_folders
 from neuroplastic.experiment.teachers import Teacher
 from neuroplastic.gym.recordings import read_recording, write_recording
-from neuroplastic.usecases.offline import PlayRequest, record_to_file, resume_offline
+from neuroplastic.usecases.offline import PlayRequest, offline_configuration, record_to_file, resume_offline
 from neuroplastic.usecases.teaching import student_task
 
 minari = pytest.importorskip("minari")
@@ -98,6 +100,25 @@ def test_a_run_learns_from_a_recording_stops_and_goes_on(
     assert "epoch 2" in capsys.readouterr().out
     assert main(["train", "--resume", str(half)]) == 2
     assert "offline --resume RUN" in capsys.readouterr().err
+    (half / "metrics.csv").unlink()  # as if killed between the last checkpoint and its figures
+    assert main(["offline", "--resume", str(half)]) == 0
+    assert (whole / "metrics.csv").read_text() == (half / "metrics.csv").read_text()
+    shutil.rmtree(half / "checkpoints")
+    assert main(["offline", "--resume", str(half)]) == 2
+    assert "its checkpoints are gone: it cannot go on" in capsys.readouterr().err
+    assert (whole / "metrics.csv").read_text() == (half / "metrics.csv").read_text()
+
+
+def test_a_run_that_is_made_at_once_is_none_before_all_of_it_is_there(tmp_path: Path) -> None:
+    config = offline_configuration("CartPole-v1", "nowhere", agent="dnn", method="cql", fields={})
+
+    def killed(folder: RunFolder) -> None:
+        assert folder.path.is_dir()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        RunFolder.create(tmp_path, config, killed)
+    assert list(run_folders(tmp_path)) == []
 
 
 def test_a_student_clones_what_was_recorded(

@@ -55,7 +55,9 @@ class OfflineTrial:
         """Learn and evaluate until all epochs are done."""
         protocol, task = self.config.protocol, self.config.task
         with self.folder.lock(), Games(task, games=protocol.games) as games:
-            self.folder.write_metrics(self.metrics)  # a kill may have come between a checkpoint and its figures
+            self.folder.write_metrics(
+                self.metrics
+            )  # a kill may have come between a checkpoint and its figures
             while len(self.metrics) < protocol.epochs:
                 losses = [self.learner.update() for _ in range(protocol.steps_per_epoch)]
                 policy = partial(greedy, self.learner.network)
