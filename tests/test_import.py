@@ -41,3 +41,10 @@ def test_saved_estimator_is_loaded_where_only_storage_was_imported(tmp_path):
     npl.save(model, tmp_path / "model.safetensors")
     code = f"from neuroplastic.network.storage import load; load({str(tmp_path / 'model.safetensors')!r})"
     assert "neuroplastic.learn.estimators.regressor" in modules_after(code)
+
+
+def test_training_and_playing_need_no_scikit_learn():
+    brought = modules_after(
+        "import neuroplastic.cli.train, neuroplastic.usecases.runs, neuroplastic.usecases.playing"
+    )
+    assert not {"sklearn", "pandas", "scipy"} & brought

@@ -4,9 +4,23 @@
 that and makes an agent's network of them, `rounds.py` lets teacher and student take turns, `config.py` says how.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .config import ImitationConfig
 from .demonstrations import Demonstrations
-from .rounds import Round, imitate
-from .student import Student, fit_student
+
+if TYPE_CHECKING:
+    from .rounds import Round, imitate
+    from .student import Student, fit_student
 
 __all__ = ["Demonstrations", "ImitationConfig", "Round", "Student", "fit_student", "imitate"]
+
+# Imported when first asked for: students are fitted with scikit-learn, which those who only train and play need not have.
+_HOME = {"Round": "rounds", "imitate": "rounds", "Student": "student", "fit_student": "student"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)
