@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Demonstrations", "ImitationConfig", "Round", "Student", "fit_student", "imitate"]
 
-# Imported when first asked for: students are fitted with scikit-learn, which those who only train and play need not have.
+# Imported when first asked for: students are fitted with scikit-learn, which those who only play need not have.
 _HOME = {"Round": "rounds", "imitate": "rounds", "Student": "student", "fit_student": "student"}
 
 
