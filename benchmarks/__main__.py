@@ -2,8 +2,8 @@
 
 `python -m benchmarks gpu [--parallel 16] [--trial 10]` is the rule part and the agents on a CUDA device. `tables` is
 accuracy on tables of data, `frontier` accuracy against size of rule learners, `many_rows` accuracy with more and more
-rows; they take hours and options of their own. So do those of readable agents: `students`, `pointing`, `cloning`,
-`read_back`, `ten_pictures` and `objects_speed`, which take minutes.
+rows; they take hours and options of their own. So do those of readable agents: `students`, `ceiling`, `pointing`,
+`cloning`, `read_back`, `ten_pictures` and `objects_speed`, which take minutes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OTHERS = ("doom_environment", "parallel_games", "training_step", "explaining", "
 # Those with options of their own.
 WITH_OPTIONS = (
     *("tables", "frontier", "many_rows", "students", "pointing", "cloning", "read_back", "ten_pictures"),
-    "objects_speed",
+    *("objects_speed", "ceiling"),
 )
 # Those of the others that can print their table as Markdown.
 MARKDOWN = ("simplifying",)

@@ -8,6 +8,7 @@ is a row of docs/data/students.csv.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import statistics
 import tempfile
@@ -23,7 +24,16 @@ FILE = Path(__file__).parents[1] / "docs" / "data" / "students.csv"
 FIELDS = (
     *("task", "teacher", "kind", "seed", "rules", "premises", "rounds", "states", "costs", "score", "sd"),
     *("teacher_score", "agreement", "fit", "carry", "leading_rules", "rules_per_decision", "used_rules"),
-    *("longest_rule", "seconds", "as_good", "most_common", "rarest", "attributes"),
+    *(
+        "longest_rule",
+        "seconds",
+        "as_good",
+        "most_common",
+        "rarest",
+        "attributes",
+        "weighted",
+        "teacher_digest",
+    ),
 )
 
 
@@ -83,6 +93,7 @@ def trial(kind: str, key: str, teacher: str, seed: int, options: argparse.Namesp
         "states": options.states,
         "costs": int(config.costs),
         "attributes": task.observation.shape[0],
+        "teacher_digest": digest_of(teacher),
     }
     taught = {"rules": partial(rules, runs=options.runs), "tree": tree}[kind]
     found = taught(task, asked, config, seed)
@@ -90,13 +101,24 @@ def trial(kind: str, key: str, teacher: str, seed: int, options: argparse.Namesp
     return {**row, **shown, "seconds": round(time.perf_counter() - began)}
 
 
+def digest_of(agent: str) -> str:
+    """The first figures of the SHA-256 of an agent's weights, by which it is known; empty for a script."""
+    from neuroplastic.usecases.opening import open_run
+
+    if not agent or agent == "scripted":
+        return ""
+    weights = (open_run(agent).path / "best.safetensors").read_bytes()
+    return hashlib.sha256(weights).hexdigest()[:12]
+
+
 def rules(task: Any, teacher: Any, config: Any, seed: int, runs: Path | None) -> dict[str, float]:
+    from neuroplastic.learn.imitation.rounds import best
     from neuroplastic.usecases.imitating import imitate_teacher
 
     with tempfile.TemporaryDirectory() as forgotten:
         below = forgotten if runs is None else str(runs / f"{task.key}-{teacher.name}")
         made = imitate_teacher(task, teacher, config, seed=seed, runs=below)
-    premises = max(made.rounds, key=lambda each: (each.score, each.number)).student.draft.premises
+    premises = best(list(made.rounds)).student.draft.premises
     asked = (premises != -1).sum(axis=1)
     return {
         "score": made.score,
@@ -104,6 +126,7 @@ def rules(task: Any, teacher: Any, config: Any, seed: int, runs: Path | None) ->
         "teacher_score": made.teacher_score,
         "agreement": made.agreement,
         "as_good": made.as_good,
+        "weighted": made.weighted,
         **shares(made.taken),
         "fit": made.diagnosis.fit,
         "carry": made.diagnosis.carry,
@@ -158,6 +181,7 @@ def tree(task: Any, teacher: Any, config: Any, seed: int) -> dict[str, float]:
         "sd": statistics.stdev(returns),
         "agreement": played.agreement,
         "as_good": played.as_good,
+        "weighted": played.weighted_agreement,
         **shares(np.bincount(played.taken) / len(played.taken)),
         "used_rules": float(best[1].get_n_leaves()),
         "longest_rule": float(best[1].get_depth()),

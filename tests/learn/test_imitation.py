@@ -6,10 +6,12 @@ import torch
 
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.experiment.agent import greedy
-from neuroplastic.learn.imitation import Demonstrations, ImitationConfig, fit_student, imitate
+from neuroplastic.learn.estimators.readable.draft import Draft
+from neuroplastic.learn.imitation import Demonstrations, ImitationConfig, Judged, fit_student, imitate
 from neuroplastic.learn.imitation import rounds as rounds_of_teaching
 from neuroplastic.learn.imitation.demonstrations import costs_of
-from neuroplastic.learn.imitation.rounds import best
+from neuroplastic.learn.imitation.polishing import polished
+from neuroplastic.learn.imitation.rounds import Round, best
 from neuroplastic.learn.imitation.student import Student
 from neuroplastic.network.dueling import DuelingNetwork
 from neuroplastic.network.encoders.attributes import AttributeEncoderConfig
@@ -51,6 +53,25 @@ def test_few_short_rules_do_what_the_teacher_does_also_far_outside_of_what_was_s
     assert not agent.value(torch.zeros(1, 3)).any()
 
 
+def test_polishing_never_agrees_less_with_what_was_shown_and_asks_for_the_same_premises() -> None:
+    shown = demonstrations(300)
+    states = shown.attributes[:, :2].astype(np.float64)
+    centers = np.array([[-1.0, 0.4], [-0.5, 1.0]])
+    premises = np.array([[0, -1], [1, 0], [1, 1]])
+    draft = Draft(centers, np.full((2, 2), 0.6), np.zeros(2, bool), premises, np.eye(3))
+    actions = np.searchsorted([0, 2, 3], shown.actions)
+
+    def chosen(made: Draft) -> np.ndarray:
+        with torch.inference_mode():
+            return made.network(0).double().eval()(torch.from_numpy(states)).argmax(dim=1).numpy()
+
+    better = polished(draft, states, actions)
+    assert (chosen(better) == actions).mean() > (chosen(draft) == actions).mean() + 0.05
+    np.testing.assert_array_equal(better.premises, draft.premises)
+    once_more = polished(better, states, actions)
+    assert (chosen(once_more) == actions).sum() >= (chosen(better) == actions).sum()
+
+
 def test_states_count_by_what_a_wrong_action_costs() -> None:
     values = np.array([[3.0, 1.0], [2.0, 2.0], [0.0, 4.0]])
     np.testing.assert_array_equal(costs_of(values), [2.0, 0.0, 4.0])
@@ -67,17 +88,37 @@ def test_the_student_plays_after_the_first_round_and_the_best_round_is_kept(
     nobody = Student(None, np.zeros(3), np.ones(3))  # type: ignore[arg-type]
     monkeypatch.setattr(rounds_of_teaching, "fit_student", lambda *_, **__: nobody)
     players: list[bool] = []
-    scores = iter([3.0, 5.0, 5.0, 1.0])
+    judged = iter(
+        [Judged((3.0, 3.0), 0.9), Judged((5.0, 5.0), 0.6), Judged((5.0, 5.0), 0.7), Judged((1.0, 1.0), 1.0)]
+    )
 
     def collect(student: Student | None, number: int) -> Demonstrations:
         players.append(student is None)
         return demonstrations(200, seed=number)
 
     config = ImitationConfig(max_rules=4, max_premises=2, rounds=4)
-    rounds = imitate(config, collect, lambda _: next(scores), actions=ACTIONS, seed=0)
+    rounds = imitate(config, collect, lambda _: next(judged), actions=ACTIONS, seed=0)
     assert players == [True, False, False, False]
     assert [made.states for made in rounds] == [200, 400, 600, 800]
     assert best(rounds).number == 2
+
+
+def test_of_students_that_score_alike_within_chance_the_one_that_agrees_most_is_kept() -> None:
+    def made(number: int, returns: tuple[float, ...], agreement: float) -> Round:
+        return Round(number, None, 100, Judged(returns, agreement))  # type: ignore[arg-type]
+
+    rounds = [made(0, (4.0, 10.0), 0.8), made(1, (3.0, 13.0), 0.7), made(2, (1.0, 2.0), 0.9)]
+    assert best(rounds).number == 0
+    assert Judged((4.0,), 1.0).error == 0
+
+
+def test_agreement_can_count_states_by_what_is_at_stake() -> None:
+    shown = Demonstrations(np.zeros((3, 1), np.float32), np.array([0, 1, 1]), np.array([6.0, 1.0, 3.0]))
+    taken = np.array([0, 0, 1])
+    assert shown.agreement_with(taken, costs=False) == pytest.approx(2 / 3)
+    assert shown.agreement_with(taken, costs=True) == pytest.approx(0.9)
+    nothing_at_stake = Demonstrations(shown.attributes, shown.actions, np.zeros(3))
+    assert nothing_at_stake.agreement_with(taken, costs=True) == pytest.approx(2 / 3)
 
 
 def test_what_cannot_be_learned_from_is_refused() -> None:

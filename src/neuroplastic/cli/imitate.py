@@ -47,11 +47,8 @@ def run(options: argparse.Namespace) -> int:
     teacher, task = find_teacher(options.teacher, task)
 
     def told(made: Round) -> None:
-        print(
-            f"round {made.number + 1}: {made.states} states, score {made.score:.4g}",
-            file=sys.stderr,
-            flush=True,
-        )
+        shown = f"score {made.score:.4g}, agreement {made.judged.agreement:.2f}"
+        print(f"round {made.number + 1}: {made.states} states, {shown}", file=sys.stderr, flush=True)
 
     made = imitate_teacher(
         task, teacher, config, episodes=options.episodes, seed=options.seed, runs=options.runs, on_round=told
@@ -97,7 +94,8 @@ def report(made: Imitated) -> str:
     spread = [statistics.stdev(of) if len(of) > 1 else 0.0 for of in (made.returns, made.teacher_returns)]
     where = "episodes held out" if made.config.learner.method == "cloning" else "its decisions"  # type: ignore[attr-defined]
     nearly = (
-        f", and what the teacher values about as much in {100 * made.as_good:.1f} %"
+        f" ({100 * made.weighted:.1f} % where states count by what is at stake), and what the teacher values about as "
+        f"much in {100 * made.as_good:.1f} %"
         if made.as_good > made.agreement
         else ""
     )

@@ -39,7 +39,12 @@ class Demonstrated:
     @property
     def agreement(self) -> float:
         """The share of the states in which the player did what the teacher would have done."""
-        return float((self.taken == self.shown.actions).mean())
+        return self.shown.agreement_with(self.taken, costs=False)
+
+    @property
+    def weighted_agreement(self) -> float:
+        """The same, where a state counts by what lies between the teacher's best and its worst action."""
+        return self.shown.agreement_with(self.taken, costs=True)
 
     @property
     def as_good(self) -> float:

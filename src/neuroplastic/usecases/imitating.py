@@ -24,7 +24,7 @@ from ..experiment.teachers import Teacher, asked
 from ..experiment.trial import EVALUATION_SEED, kept_figures
 from ..learn.imitation.config import ImitationConfig
 from ..learn.imitation.demonstrations import Demonstrations, costs_of
-from ..learn.imitation.rounds import Round, best, imitate
+from ..learn.imitation.rounds import Judged, Round, best, imitate
 from ..learn.imitation.student import Student, fit_student
 from ..learn.offline.recording import Episode, Recording
 from ..network.dueling import DuelingNetwork
@@ -32,8 +32,9 @@ from ..network.encoders.attributes import AttributeEncoderConfig
 from ..rules.diagnosis import Diagnosis
 
 PRESET = "student"
-# Episodes by which the best of the rounds is chosen, none of which are those of evaluation; and states of a report.
-JUDGED_BY, JUDGING_SEED, REPORTED = 10, 7_000_001, 4000
+# Episodes and states by which the best of the rounds is chosen, none of which are those of evaluation; and states of a
+# report.
+JUDGED_BY, JUDGED_IN, JUDGING_SEED, REPORTED = 10, 1000, 7_000_001, 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,8 @@ class Imitated:
     """share of the states of the student's own play in which it does what the teacher would do"""
     as_good: float
     """share of them in which it does that, or something about as good by the teacher's own values"""
+    weighted: float
+    """agreement, where a state counts by what lies between the teacher's best and worst action"""
     taken: tuple[float, ...]
     """(A,): how often it takes each action there"""
     returns: tuple[float, ...]
@@ -89,10 +92,11 @@ def imitate_teacher(
 
     with Games(task, games=1, threads=False) as games:
 
-        def judge(student: Student) -> float:
-            policy = partial(greedy, run_of(student)[1])
-            results = games.play(policy, JUDGED_BY, seed=JUDGING_SEED + seed)
-            return statistics.fmean(result.return_ for result in results)
+        def judge(student: Student) -> Judged:
+            policy, judging = partial(greedy, run_of(student)[1]), JUDGING_SEED + seed
+            results = games.play(policy, JUDGED_BY, seed=judging)
+            seen = demonstrate(task, teacher, policy, states=JUDGED_IN, seed=judging, first_episode=JUDGED_BY)
+            return Judged(tuple(result.return_ for result in results), seen.agreement)
 
         rounds = imitate(config, collect, judge, actions=len(task.actions), seed=seed, on_round=on_round)
         chosen = best(rounds)
@@ -119,6 +123,7 @@ def imitate_teacher(
         rounds,
         played.agreement,
         played.as_good,
+        played.weighted_agreement,
         _shares(played.taken, len(task.actions)),
         returns,
         teacher_returns(task, teacher, episodes),
@@ -150,9 +155,10 @@ def imitate_recording(
     returns = tuple(result.return_ for result in results)
     does = greedy(agent, new.attributes)
     agreement = float((does == new.actions).mean())
+    weighted = new.agreement_with(does, costs=True)
     diagnosis = diagnosis_of(agent, new.attributes)
     assert diagnosis is not None
-    rounds = [Round(0, student, len(shown), statistics.fmean(returns))]
+    rounds = [Round(0, student, len(shown), Judged(returns, agreement))]
     folder = RunFolder.create(
         runs, made, lambda new: _write(new, agent, rounds, returns, agreement, diagnosis)
     )
@@ -160,7 +166,18 @@ def imitate_recording(
     scores = tuple(episode.score for episode in recording.episodes)
     shares = _shares(does, len(task.actions))
     return Imitated(
-        folder.path, made, agent, rounds, agreement, agreement, shares, returns, scores, diagnosis, told
+        folder.path,
+        made,
+        agent,
+        rounds,
+        agreement,
+        agreement,
+        weighted,
+        shares,
+        returns,
+        scores,
+        diagnosis,
+        told,
     )
 
 

@@ -11,13 +11,19 @@ from .config import ImitationConfig
 from .demonstrations import Demonstrations
 
 if TYPE_CHECKING:
-    from .rounds import Round, imitate
+    from .rounds import Judged, Round, imitate
     from .student import Student, fit_student
 
-__all__ = ["Demonstrations", "ImitationConfig", "Round", "Student", "fit_student", "imitate"]
+__all__ = ["Demonstrations", "ImitationConfig", "Judged", "Round", "Student", "fit_student", "imitate"]
 
 # Imported when first asked for: students are fitted with scikit-learn, which those who only play need not have.
-_HOME = {"Round": "rounds", "imitate": "rounds", "Student": "student", "fit_student": "student"}
+_HOME = {
+    "Judged": "rounds",
+    "Round": "rounds",
+    "imitate": "rounds",
+    "Student": "student",
+    "fit_student": "student",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -44,6 +44,11 @@ class Demonstrations:
             np.concatenate([part.costs for part in parts]),
         )
 
+    def agreement_with(self, taken: NDArray[np.int64], *, costs: bool) -> float:
+        """The share of states in which these actions (N,) are the teacher's; with `costs`, states count by theirs."""
+        counts = self.costs if costs and self.costs.sum() > 0 else np.ones(len(self))
+        return float(np.average(taken == self.actions, weights=counts))
+
     def weights(self, *, costs: bool) -> Numbers:
         """How much each state counts, (N,), 1 on average; without `costs`, all the same."""
         mean = float(self.costs.mean())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,8 +13,28 @@ from .student import Student, fit_student
 
 Collect = Callable[[Student | None, int], Demonstrations]
 """Plays a round of that number, from 0, by a student, or by the teacher itself; what the teacher would do there."""
-Judge = Callable[[Student], float]
-"""The score of a student in play."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How a student plays: what its episodes return, and how often it does what its teacher would."""
+
+    returns: tuple[float, ...]
+    agreement: float
+
+    @property
+    def score(self) -> float:
+        """The mean return."""
+        return statistics.fmean(self.returns)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean return; 0 of a single episode."""
+        many = len(self.returns)
+        return statistics.stdev(self.returns) / math.sqrt(many) if many > 1 else 0.0
+
+
+Judge = Callable[[Student], Judged]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +44,12 @@ class Round:
     number: int
     student: Student
     states: int
-    score: float
+    judged: Judged
+
+    @property
+    def score(self) -> float:
+        """The student's mean return in the episodes that it is judged by."""
+        return self.judged.score
 
 
 def imitate(
@@ -48,5 +75,10 @@ def imitate(
 
 
 def best(rounds: list[Round]) -> Round:
-    """The round whose student scores highest; of equals the last, which has seen most."""
-    return max(rounds, key=lambda made: (made.score, made.number))
+    """Of the rounds whose students score within a standard error of the highest score, the one that agrees most.
+
+    Few episodes tell scores apart badly, and many states tell agreement apart well. Of equals, the last has seen most.
+    """
+    top = max(rounds, key=lambda made: made.score)
+    as_high = [made for made in rounds if made.score >= top.score - top.judged.error]
+    return max(as_high, key=lambda made: (made.judged.agreement, made.number))

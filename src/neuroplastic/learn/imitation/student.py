@@ -21,9 +21,13 @@ from ..estimators.classifier import NeuroFuzzyClassifier
 from ..estimators.readable.draft import FITTING, Draft
 from .config import ImitationConfig
 from .demonstrations import Demonstrations, Numbers
+from .polishing import polished
 
 # An action that the teacher never takes is so much worse than the worst of a rule's others.
 NEVER = 3.0
+# Updates of a fit: one for so many states, and at least and at most so many. On 8,000 states of the pixel agent in DTC
+# agreement on others was .837 with 210 updates, .844 with 1,000, which take twice as long, and .844 with 3,000.
+STATES_PER_UPDATE, UPDATES = 8, (210, 1000)
 # The smallest network that can stand where an agent has one for the state's value, of which a student knows nothing.
 NO_VALUE = 1
 
@@ -83,6 +87,8 @@ def fit_student(shown: Demonstrations, config: ImitationConfig, *, actions: int,
         readable=True,
         max_rules=config.max_rules,
         max_premises=config.max_premises,
+        max_size=config.max_rules * config.max_premises,
+        max_updates=min(max(len(shown) // STATES_PER_UPDATE, UPDATES[0]), UPDATES[1]),
         random_state=seed,
     )
     with warnings.catch_warnings():
@@ -92,14 +98,26 @@ def fit_student(shown: Demonstrations, config: ImitationConfig, *, actions: int,
             shown.actions,
             sample_weight=shown.weights(costs=config.costs),
         )
-    return _student(model, shown.attributes, actions)
+    return _student(model, _polished(model, shown), shown.attributes, actions)
 
 
-def _student(model: NeuroFuzzyClassifier, attributes: NDArray[np.float32], actions: int) -> Student:
+def _polished(model: NeuroFuzzyClassifier, shown: Demonstrations) -> Draft:
+    """The fitted rules, moved to where they agree more often with what was shown."""
+    assert model.clip_ is not None
+    seen = shown.attributes[:, _varying(model)].astype(np.float64)
+    seen = (np.clip(seen, *model.clip_) - np.asarray(model.offset_)) / np.asarray(model.scale_)
+    return polished(Draft.of(model.network_), seen, np.searchsorted(model.classes_, shown.actions))
+
+
+def _varying(model: NeuroFuzzyClassifier) -> list[int]:
+    return [place for place, column in enumerate(model.columns_) if column.kind != "constant"]
+
+
+def _student(
+    model: NeuroFuzzyClassifier, draft: Draft, attributes: NDArray[np.float32], actions: int
+) -> Student:
     """A fitted model over all attributes and actions, those that never varied or were never taken included."""
-    inputs = [place for place, column in enumerate(model.columns_) if column.kind != "constant"]
-    count = attributes.shape[1]
-    draft = Draft.of(model.network_)
+    inputs, count = _varying(model), attributes.shape[1]
     terms = draft.centers.shape[1]
     centers, widths = np.zeros((count, terms)), np.ones((count, terms))
     offset, scale = np.asarray(model.offset_)[:, None], np.asarray(model.scale_)[:, None]
