@@ -49,7 +49,8 @@ def _followed(name: str, folder: RunFolder) -> FollowedRun:
         for curve in CURVES
         if any(curve in row for row in rows)
     }
-    title = f"{config.task.title} ({config.task.key}), {config.agent}"
+    title, key = config.task.title, config.task.key
+    title = f"{title if title == key else f'{title} ({key})'}, {config.agent}"
     steps = tuple(entry.steps for entry in metrics)
     running = (folder.path / "lock").exists() and folder.is_locked
     return FollowedRun(

@@ -93,7 +93,19 @@ const Rules = (() => {
     one("#on").disabled = Boolean(view.why_not_trained) || (!view.agent && !state.table);
     const kept = view.frozen.length ? `${view.frozen.length} frozen rule${view.frozen.length > 1 ? "s stay" : " stays"} as written; the others learn.` : "Freeze the rules that learning is to leave as they are.";
     one("#on-how").textContent = view.why_not_trained ? `Cannot be trained on: ${view.why_not_trained}.` : !view.agent && !state.table ? "Choose a table above to see what edits do, and to learn on from them." : kept;
-    one("#rules-how").textContent = view.agent && !view.inputs.length ? "This agent sees pictures: its rules ask for features that have no names. What a rule concludes can be turned; the rule can be switched off, or frozen." : "";
+    nameless(view);
+  }
+
+  // What cannot be turned of an agent that sees pictures, and where it can.
+  function nameless(view) {
+    const place = one("#rules-how");
+    place.replaceChildren();
+    if (!view.agent || view.inputs.length) return;
+    place.textContent = "This agent sees pictures: its rules ask for features that have no names, so what they ask for cannot be chosen here. What a rule concludes can be turned; the rule can be switched off, or frozen.";
+    const student = `${state.name}-student`;
+    if (![...one("#model").options].some(({ value }) => value === `agent:${student}`)) return;
+    place.append(" Rules in words, all of which can be changed: ");
+    made("a", "", place, student).href = `/rules/${encodeURIComponent(student)}?agent=1`;
   }
 
   function showEffect(effect) {

@@ -73,10 +73,11 @@ const RulesPlay = (() => {
     place.replaceChildren();
     if (state.why) made("p", "problem", place, state.why);
     if (!state.wanted || (state.why && !state.socket)) {
-      const button = made("button", "", place, "Play 20 episodes");
+      const line = made("p", "line", place);
+      const button = made("button", "", line, "Play 20 episodes");
       button.type = "button";
       button.addEventListener("click", () => play(Rules.state.edits));
-      made("span", "how", place, " with and without the edits, the same games by both");
+      made("span", "soft", line, "with and without the edits, the same games by both");
       return;
     }
     const [before, after] = [played(state.before), played(state.after)];

@@ -42,6 +42,7 @@ const Train = (() => {
 
   function showHere(here) {
     one("#here-box").hidden = !here.length;
+    one("#here-title").textContent = here.some((run) => ["starting", "step"].includes(run.state)) ? "Training now" : "Trained here";
     const place = one("#here");
     const focused = document.activeElement?.dataset?.key;
     place.replaceChildren();
@@ -128,7 +129,7 @@ const Train = (() => {
     const values = runs.flatMap((run) => run.curves[curve].filter((value) => value !== null));
     const most = Math.max(...runs.map((run) => run.steps[run.steps.length - 1]), 1);
     let [low, high] = [Math.min(...values), Math.max(...values)];
-    if (low === high) [low, high] = [low - 1, high + 1];
+    if (low === high) [low, high] = [low < 0 ? low - 1 : Math.max(0, low - 1), high + 1];
     const x = (step) => LEFT + ((WIDE - LEFT - 8) * step) / most;
     const y = (value) => HIGH - LOW - ((HIGH - LOW - 12) * (value - low)) / (high - low);
     const picture = drawn("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": `${title}: ${runs.map((run) => `${run.name} ${shown(run.curves[curve].at(-1), 3)}`).join(", ")}` }, figure);
