@@ -82,8 +82,8 @@ def test_no_path_of_a_request_leads_to_a_file_outside_the_list(app, tmp_path):
 
 def test_an_agent_that_is_edited_saved_or_begun_from_is_looked_up_in_the_list(app, library):
     for name in ("..%2foutside", "%2e%2e", "x%00", str(library.runs.parent).replace("/", "%2f")):
-        for what in ("rules", "save"):
-            body = b'{"edits": [], "as": "../../outside"}'
+        for what in ("rules", "save", "export"):
+            body = b'{"edits": [], "as": "../../outside", "ending": ".txt"}'
             assert ask(app, f"/api/agents/{name}/{what}", method="POST", body=body).status == 404
         started = f'{{"start": "{name}"}}'.encode()
         assert ask(app, "/api/runs", method="POST", body=started).status == 404

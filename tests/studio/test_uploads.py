@@ -103,6 +103,9 @@ def test_tables_models_and_fits_are_reached_by_names_from_a_list_alone(app, fold
         for path in (f"/api/models/{name}", f"/api/models/{name}/page", f"/api/models/{name}/download/model"):
             assert ask(app, path).status == 404, path
         assert ask(app, f"/api/tables/{name}").status == 404
+        ending = b'{"edits": [], "ending": ".txt"}'
+        assert ask(app, f"/api/models/{name}/export", method="POST", body=ending).status == 404
+        assert ask(app, f"/api/examples/{name}", method="POST", body=b"{}").status in (400, 404)
         wish = {"table": name, "target": "a"}
         assert ask(app, "/api/fits", method="POST", body=json.dumps(wish).encode()).status == 404
     assert ask(app, "/api/fits/1").status == 404

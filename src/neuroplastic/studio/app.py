@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,6 +16,7 @@ from .agents import Agents
 from .desk import Desk
 from .guard import App, Door, Guard
 from .library import Library
+from .presence import Presence
 from .studies import Studies
 from .tables import Tables
 from .training import Trainings
@@ -30,11 +32,15 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
     async def home(_: Request) -> Response:
         return RedirectResponse(start, 303)
 
+    presence = Presence()
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(presence.end_when_alone(tables.end_fits, trainings.stop_all))
         try:
             yield
         finally:
+            watching.cancel()
             await trainings.close()
             await tables.close()
             await studies.close()
@@ -45,6 +51,7 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
     ]
     routes = [
         Route("/", home),
+        Route("/api/here", _here),
         *shells,
         Route("/static/{name}", pages.static),
         *Agents(library, desk).routes(),
@@ -54,7 +61,12 @@ def application(library: Library, door: Door, *, start: str = "/watch/DTC?seed=7
         *studies.routes(),
     ]
     inner = Starlette(routes=routes, exception_handlers={Exception: _failed}, lifespan=lifespan)
-    return Guard(inner, door)  # type: ignore[arg-type]
+    return Guard(presence.noting(inner), door)  # type: ignore[arg-type]
+
+
+async def _here(_: Request) -> Response:
+    """Pages say now and then that they are still open."""
+    return Response(status_code=204)
 
 
 async def _failed(_: Request, __: Exception) -> Response:

@@ -80,8 +80,12 @@ class Tables:
 
     async def close(self) -> None:
         """End fits, and remove what was uploaded."""
-        await asyncio.to_thread(self.fits.close)
+        await self.end_fits()
         await asyncio.to_thread(self.uploads.close)
+
+    async def end_fits(self) -> None:
+        """Cancel all that run."""
+        await asyncio.to_thread(self.fits.close)
 
     async def listed(self, _: Request) -> Response:
         """The tables at hand."""

@@ -155,6 +155,12 @@ class Trainings:
         living = [one.worker for one in self.here if one.is_alive and one.worker is not None]
         await asyncio.gather(*(asyncio.to_thread(worker.close) for worker in living))
 
+    async def stop_all(self) -> None:
+        """Ask all that train here to stop at the next step, their state saved."""
+        for one in self.here:
+            if one.is_alive and one.worker is not None:
+                one.worker.tell(END)
+
     async def followed(self, request: Request) -> Response:
         """The names of all runs, and the curves of those that are asked for."""
         known = self._runs()

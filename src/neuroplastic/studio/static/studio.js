@@ -85,5 +85,8 @@ const Studio = (() => {
 
   const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`);
 
+  // Long work goes on as long as some page is open.
+  setInterval(() => fetch("/api/here").catch(() => {}), 60000);
+
   return { made, drawn, one, problem, toast, ask, about, remember, fill, bar, shown, percent };
 })();
