@@ -61,6 +61,14 @@ CASES = {
         modules=("--import", "tests.small_game"),
     ),
 }
+LONG = Case(
+    "PP",
+    "parallel_q",
+    "nfn",
+    ("--preset", "long", "--planes", "motion", "--training-games", 4, "--rollout", 8, "--batch-size", 16),
+    steps=64,
+    processes=2,
+)
 
 
 def content(run: Path) -> dict[str, bytes]:
@@ -110,6 +118,11 @@ def test_a_run_with_worker_processes_that_is_killed_ends_in_the_same_bits_as_one
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_killed_ten_times_ends_in_the_same_bits(case, seed, command, tmp_path):
     killed_run_equals_undisturbed_run(command, tmp_path, CASES[case], kills=10, seed=seed)
+
+
+@pytest.mark.slow
+def test_a_run_of_the_preset_long_in_the_real_game_that_is_killed_ends_in_the_same_bits(command, tmp_path):
+    killed_run_equals_undisturbed_run(command, tmp_path, LONG, kills=2, seed=2)
 
 
 def test_a_run_killed_before_any_one_of_its_files_is_put_in_place_ends_in_the_same_bits(command, tmp_path):
