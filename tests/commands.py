@@ -6,6 +6,7 @@ What was imported is what every command needs; a forked command imports the rest
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
@@ -119,7 +120,9 @@ def serve() -> None:
     import neuroplastic.cli.train
     import neuroplastic.usecases.explaining
     import neuroplastic.usecases.rules
-    import neuroplastic.usecases.studies  # noqa: F401
+
+    with contextlib.suppress(ImportError):  # where nothing is searched for
+        import neuroplastic.usecases.studies  # noqa: F401
 
     torch.set_num_threads(1)
     while line := sys.stdin.readline():

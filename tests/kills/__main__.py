@@ -126,7 +126,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         data = Path(place) / "data"
         data.mkdir()
-        prepare(partial(server, folder=data), data)
+        prepare(partial(server, folder=data), data, options.only)
         for name in options.only:
             row = Row(name)
             try:

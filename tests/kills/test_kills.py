@@ -12,7 +12,7 @@ from tests.kills.victims import VICTIMS, prepare
 def place(command_server, tmp_path_factory):
     made = tmp_path_factory.mktemp("kills")
     (made / "data").mkdir()
-    prepare(partial(command_server, folder=made / "data"), made / "data")
+    prepare(partial(command_server, folder=made / "data"), made / "data", VICTIMS)
     return made
 
 
