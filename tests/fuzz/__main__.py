@@ -10,6 +10,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
@@ -72,7 +73,8 @@ def main() -> int:
     options = parser.parse_args()
     began, all_of_it = time.monotonic(), Verdict()
     for module in LATE:
-        import_module(module)
+        with suppress(ImportError):
+            import_module(module)
     work = list(pieces(options.files, options.seed, options.kinds))
     with (
         options.log.open("a") as log,

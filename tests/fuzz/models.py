@@ -1,6 +1,5 @@
-"""Models: networks, estimators and models of tables; loaded, used, and given to the commands."""
+"""Models: networks in a file; loaded, used, and given to the commands."""
 
-import json
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -9,20 +8,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import torch
 
 import neuroplastic as npl
-from neuroplastic.learn.columns import Columns
-from neuroplastic.learn.table_model import COLUMNS, ESTIMATOR, TableModel
-from tests.fuzz.kind import Change, Kind, json_changes, replaced
+from tests.fuzz.kind import Change, Files, Kind, replaced
 from tests.fuzz.model_files import ModelFile
 from tests.fuzz.mutations import changed_header, changed_states, changed_tensors
 from tests.fuzz.using import command, outcome
 
 MODEL = "model.safetensors"
-QUICK = {"rules": 3, "terms": 3, "max_updates": 3, "random_state": 0, "growth": 0.5, "batch_size": 8}
 
 
 def _network() -> npl.NeuroFuzzyNetwork:
@@ -51,46 +45,14 @@ def _hierarchy() -> npl.Hierarchy:
     return net
 
 
-def _rows() -> pd.DataFrame:
-    x = np.random.default_rng(0).normal(size=(40, 3))
-    return pd.DataFrame(x, columns=["a", "b", "c"])
-
-
-def _classifier() -> npl.NeuroFuzzyClassifier:
-    x = _rows()
-    return npl.NeuroFuzzyClassifier(**QUICK).fit(x, np.where(x.a + x.b > 0, "up", "down"))
-
-
-def _regressor() -> npl.NeuroFuzzyRegressor:
-    x = _rows()
-    return npl.NeuroFuzzyRegressor(**QUICK).fit(x, 5 + 2 * x[["a", "b"]])
-
-
-def _table() -> TableModel:
-    frame = _rows().assign(c=["red", "green"] * 20, y=lambda rows: rows.a > 0)
-    columns = Columns.of(frame, "y")
-    model = npl.NeuroFuzzyClassifier(**QUICK).fit(columns.rows(frame), columns.targets(frame))
-    return TableModel(columns, model)
-
-
-MADE: dict[str, Callable[[], object]] = {
-    "network": _network,
-    "words": _words,
-    "hierarchy": _hierarchy,
-    "classifier": _classifier,
-    "regressor": _regressor,
-    "table": _table,
-}
-
-
 @cache
-def whole_files(kind: str) -> dict[str, bytes]:
+def whole_files(make: Callable[[], object]) -> Files:
     """The files of an undamaged model."""
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = MADE[kind]()
-        if isinstance(model, TableModel):
+        model = make()
+        if hasattr(model, "save"):  # a folder
             model.save(folder)
         else:
             npl.save(model, Path(folder) / MODEL)
@@ -98,29 +60,17 @@ def whole_files(kind: str) -> dict[str, bytes]:
 
 
 @cache
-def _model_file(kind: str) -> ModelFile:
+def _model_file(make: Callable[[], object], name: str) -> ModelFile:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
-        path.write_bytes(next(raw for name, raw in whole_files(kind).items() if name in (MODEL, ESTIMATOR)))
+        path.write_bytes(whole_files(make)[name])
         return ModelFile.read(path)
 
 
-def _bare(kind: str) -> dict[str, bytes]:
-    """Without a checksum, damage gets further."""
-    name = ESTIMATOR if kind == "table" else MODEL
-    return {name: _model_file(kind).raw()}
-
-
-def _changes(kind: str) -> list[Change]:
-    file = _model_file(kind)
-    name = ESTIMATOR if kind == "table" else MODEL
+def _changes(make: Callable[[], object], name: str) -> list[Change]:
+    file = _model_file(make, name)
     changed = chain(changed_header(file), changed_states(file), changed_tensors(file))
-    found = [(label, name, changed.raw) for label, changed in changed]
-    if kind == "table":
-        saved = json.loads(whole_files(kind)[COLUMNS])
-        saved.pop("sha256")
-        found += json_changes(COLUMNS, json.dumps(saved).encode())
-    return found
+    return [(label, name, changed.raw) for label, changed in changed]
 
 
 def _use(model: Any) -> None:
@@ -132,10 +82,10 @@ def _use(model: Any) -> None:
         model.eval()(x)
         model.train()(x).sum().backward()
         repr(model)
-    elif isinstance(model, (npl.NeuroFuzzyClassifier, npl.NeuroFuzzyRegressor)):
+    elif hasattr(model, "partial_fit"):
         x = torch.rand(4, 3).numpy()
         y = model.predict(x)
-        if isinstance(model, npl.NeuroFuzzyClassifier):
+        if hasattr(model, "classes_"):
             y = model.classes_[[0, 1, 0, 1]] if len(model.classes_) > 1 else y
         model.partial_fit(x, y)
 
@@ -149,23 +99,20 @@ def _uses_of_file(folder: Path) -> list[str]:
     return [*ended, command("rules", str(path)), command("explain", str(path), str(rows))]
 
 
-def _uses_of_table(folder: Path) -> list[str]:
-    rows = folder / "rows.csv"
-    rows.write_text("a,b,c\n0.5,1,red\n-1,2,blue\n")
-    return [
-        command("predict", str(folder), str(rows)),
-        command("rules", str(folder)),
-        command("explain", str(folder), str(rows)),
-    ]
-
-
-def _kind(name: str) -> Kind:
+def kind_of(
+    make: Callable[[], object],
+    *,
+    name: str = MODEL,
+    uses: Callable[[Path], list[str]] = _uses_of_file,
+    more: Callable[[Files], list[Change]] = lambda _: [],
+) -> Kind:
+    """Models that are made so, with their tensors in the file `name`; without a checksum, damage gets further."""
     return Kind(
-        whole=lambda: whole_files(name),
-        changes=lambda: [*_changes(name), *replaced(whole_files(name))],
-        uses=_uses_of_table if name == "table" else _uses_of_file,
-        bare=lambda: _bare(name),
+        whole=lambda: whole_files(make),
+        changes=lambda: [*_changes(make, name), *more(whole_files(make)), *replaced(whole_files(make))],
+        uses=uses,
+        bare=lambda: {name: _model_file(make, name).raw()},
     )
 
 
-MODELS = {name: _kind(name) for name in MADE}
+MODELS = {"network": kind_of(_network), "words": kind_of(_words), "hierarchy": kind_of(_hierarchy)}
