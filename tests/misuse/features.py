@@ -243,9 +243,23 @@ FEATURES = (
     ),
     Feature(
         "`AveragedModel(use_buffers=True)`",
-        NOT,
-        "PyTorch's own error: which sets exist has no average",
-        lambda: _averaged(use_buffers=True),
+        REFUSED,
+        "which sets exist and what was counted has no average",
+        lambda: AveragedModel(_growing(), use_buffers=True),
+    ),
+    Feature(
+        "`AveragedModel(use_buffers=True)` with an EMA",
+        REFUSED,
+        "likewise, also for a network inside another module",
+        lambda: AveragedModel(
+            torch.nn.Sequential(_growing()), multi_avg_fn=get_ema_multi_avg_fn(), use_buffers=True
+        ),
+    ),
+    Feature(
+        "`AveragedModel(use_buffers=True)` of other modules",
+        WORKS,
+        "as if this package were not there",
+        lambda: AveragedModel(torch.nn.BatchNorm1d(2), use_buffers=True),
     ),
     Feature(
         "every optimizer of `torch.optim`",

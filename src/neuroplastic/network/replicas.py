@@ -1,7 +1,8 @@
-"""Networks that several processes train together: whose replicas a network has, and what sharing it refuses."""
+"""Networks that are wrapped: whose replicas a network has, and what sharing and averaging it refuse."""
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_module_registration_hook
 from torch.nn.parallel import DistributedDataParallel
+from torch.optim.swa_utils import AveragedModel
 
 from ..errors import ConfigError
 from ..fuzzy.welford import Moments
@@ -26,6 +28,27 @@ def _note_wrapper(wrapper: nn.Module, name: str, module: nn.Module | None) -> No
     if name == "module" and module is not None and isinstance(wrapper, DistributedDataParallel):
         for part in module.modules():
             _WRAPPERS[part] = weakref.ref(wrapper)
+    if name == "module" and module is not None and isinstance(wrapper, AveragedModel):
+        _refuse_averaged_buffers(module)
+
+
+def _refuse_averaged_buffers(module: nn.Module) -> None:
+    """Raise a ConfigError where buffers are to be averaged: which sets exist and what was counted has no average.
+
+    PyTorch's own average ends in an error at the first update, an exponential one mixes counters in silence. What the
+    wrapper was asked for stands in the frame of its constructor, which is at work, and nowhere else yet.
+    """
+    from .antecedent import Antecedent
+
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code is not AveragedModel.__init__.__code__:
+        frame = frame.f_back
+    averages = frame.f_code is AveragedModel.__init__.__code__ and frame.f_locals.get("use_buffers")
+    if averages and any(isinstance(part, Antecedent) for part in module.modules()):
+        raise ConfigError(
+            "AveragedModel(use_buffers=True) would average which fuzzy sets exist and what was counted; leave "
+            "use_buffers out: parameters are averaged, and buffers are the network's"
+        )
 
 
 register_module_module_registration_hook(_note_wrapper)
