@@ -68,7 +68,7 @@ def load_studies(source: str | Path) -> tuple[StudyTable, ...]:
         if path.suffix.lower() == ".csv":
             return _from_csv(path)
         return _from_json(path)
-    except (KeyError, TypeError, UnicodeDecodeError, ValueError, AttributeError, csv.Error) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, csv.Error) as error:
         if isinstance(error, StudyError):
             raise
         raise StudyError(f"{path} is not a study's CSV or JSON: {in_short(error)}") from error
