@@ -17,7 +17,8 @@ class Evidence:
     """Rows of training by the rule that leads on them, which is the one that fires most. Arrays are read-only."""
 
     cases: Numbers
-    """(U,): rows that each rule leads, repeated or weighted ones as often as they count"""
+    """(U,): rows that each rule leads, repeated ones and those with a sample weight as often as they count;
+    what a class weighs is left out"""
     shares: Numbers
     """(U, O): of a classifier the share of each class among those cases, of a regressor the mean of the targets; 0
     of a rule that leads nowhere"""

@@ -8,6 +8,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 import neuroplastic as npl
+from neuroplastic.learn.estimators.readable.draft import Draft
 
 
 def table(load):
@@ -57,6 +58,29 @@ def test_cases_are_all_rows_and_shares_those_of_the_classes(cancer):
     np.testing.assert_allclose(
         evidence.cases @ evidence.shares, [(y == name).sum() for name in model.classes_]
     )
+
+
+def test_cases_are_rows_as_they_are_whatever_their_classes_weigh():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"debt": rng.gamma(2.0, 1000, 300), "age": rng.integers(18, 80, 300)})
+    y = pd.Series(np.where(X["debt"] + rng.normal(0, 500, 300) > 5000, "fails", "paid"))
+    model = npl.NeuroFuzzyClassifier(readable=True, class_weight="balanced", max_updates=40, random_state=0)
+    evidence = model.fit(X, y).rules_.evidence
+    assert evidence.cases.tolist() == evidence.cases.round().tolist()
+    assert evidence.cases.sum() == evidence.rows == 300
+    np.testing.assert_allclose(
+        evidence.cases @ evidence.shares, [(y == name).sum() for name in model.classes_]
+    )
+
+
+def test_rules_that_ask_for_the_same_become_one_that_says_what_they_said_on_average():
+    premises = np.array([[0, -1], [-1, 0], [0, -1]])
+    outputs = np.array([[1.0, 0.0], [5.0, 5.0], [3.0, 2.0]])
+    draft = Draft(np.zeros((2, 1)), np.ones((2, 1)), np.zeros(2, dtype=bool), premises, outputs)
+    single = draft.without_repeats()
+    assert single.premises.tolist() == [[0, -1], [-1, 0]]
+    assert single.outputs.tolist() == [[2.0, 1.0], [5.0, 5.0]]
+    assert single.without_repeats() is single
 
 
 @pytest.mark.parametrize(

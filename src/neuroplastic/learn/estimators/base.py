@@ -222,7 +222,7 @@ class NeuroFuzzyEstimator(FittedRules):
                 low, high = self.limits_
                 ends = np.stack([np.minimum(low, ends[0]), np.maximum(high, ends[1])])
             self.limits_ = ends
-        return Rows.of(x, targets, self._weights(targets, weight))
+        return Rows.of(x, targets, self._weights(targets, weight), weight)
 
     def _encoder(self, columns: tuple[Column, ...]) -> Encoder:
         """Rules ask for numbers, and categories act in THEN parts; where there are no numbers, rules ask for those."""

@@ -29,25 +29,30 @@ class Rows:
     """(N, O): targets, or the number of the class in one column"""
     weight: Numbers
     """(N,), all above 0"""
+    often: Numbers | None = None
+    """(N,): how often each row is there, where classes weigh more or less than their rows; None: as it weighs"""
 
     @classmethod
-    def of(cls, x: Numbers, y: Numbers, weight: Numbers) -> Rows:
+    def of(cls, x: Numbers, y: Numbers, weight: Numbers, often: Numbers | None = None) -> Rows:
         """Drop rows of weight 0, sort the others, and merge equal ones."""
         present = weight > 0
-        x, y, weight = x[present], y[present], weight[present]
+        often = weight if often is None else often
+        x, y, weight, often = x[present], y[present], weight[present], often[present]
         together = np.concatenate([x, y], axis=1) + 0.0  # turns -0.0 into 0.0
         distinct, place = np.unique(together, axis=0, return_inverse=True)
-        merged: Numbers = np.zeros(len(distinct))
-        np.add.at(merged, place.reshape(-1), weight)
+        merged, counted = (
+            np.bincount(place.reshape(-1), summed, minlength=len(distinct)) for summed in (weight, often)
+        )
         columns = x.shape[1]
-        return cls(distinct[:, :columns], distinct[:, columns:], merged)
+        return cls(distinct[:, :columns], distinct[:, columns:], merged, counted)
 
     def __len__(self) -> int:
         return len(self.x)
 
     def part(self, index: NDArray[np.int64]) -> Rows:
         """Some of the rows."""
-        return Rows(self.x[index], self.y[index], self.weight[index])
+        often = None if self.often is None else self.often[index]
+        return Rows(self.x[index], self.y[index], self.weight[index], often)
 
 
 def location_and_scale(values: Numbers, weight: Numbers) -> tuple[Numbers, Numbers]:

@@ -49,6 +49,16 @@ class Draft:
         """With these of the rules (U,)."""
         return replace(self, premises=self.premises[rules], outputs=self.outputs[rules])
 
+    def without_repeats(self) -> Draft:
+        """With one rule where several ask for the same: they always fire alike, and say together what they say on
+        average."""
+        _, first, place = np.unique(self.premises, axis=0, return_index=True, return_inverse=True)
+        if len(first) == len(self.premises):
+            return self
+        said = np.stack([self.outputs[place.reshape(-1) == kind].mean(axis=0) for kind in range(len(first))])
+        order = np.argsort(first)
+        return replace(self, premises=self.premises[first[order]], outputs=said[order])
+
     def network(self, seed: int) -> NeuroFuzzyNetwork:
         """The network of this draft, ready to learn."""
         draft = self.compact()

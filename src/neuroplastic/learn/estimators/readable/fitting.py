@@ -63,7 +63,8 @@ def fit_readable(
             shorter = shed(draft, data, loss, limits, price if left == 0 else -math.inf)
         if left >= 0 or shorter is not draft:
             draft, net = shorter, shorter.network(seed)
-    return net.eval(), history
+    single = draft.without_repeats()  # learning may have taken two rules to the same premises
+    return (net if single is draft else single.network(seed)).eval(), history
 
 
 def learn_on(

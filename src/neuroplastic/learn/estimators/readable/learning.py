@@ -98,9 +98,10 @@ def _usual(rows: Rows, codes: NDArray[np.bool_]) -> Numbers:
 
 
 def _count(estimator: NeuroFuzzyEstimator, rows: Rows) -> None:
-    """How many rows each rule leads, and what they are."""
+    """How many rows each rule leads, and what they are: as often as they are there, whatever their classes weigh."""
     seen = estimator._seen(rows)
     leaders = leaders_of(estimator.network_, seen.x)
     targets = estimator._target_columns(rows.y)
-    evidence = Evidence.of(leaders, targets, rows.weight, estimator.network_.rules)
+    often = rows.weight if rows.often is None else rows.often
+    evidence = Evidence.of(leaders, targets, often, estimator.network_.rules)
     estimator.cases_, estimator.shares_ = evidence.cases.copy(), evidence.shares.copy()
