@@ -24,6 +24,7 @@ from neuroplastic.doom.scenarios import scenario
 from neuroplastic.doom.task import DoomTask
 from neuroplastic.experiment.agent import build_agent
 from neuroplastic.experiment.arena import Arena
+from neuroplastic.experiment.options import with_values
 from neuroplastic.experiment.trainer import Trainer
 from neuroplastic.learn.experience import Setting
 from neuroplastic.learn.seeding import RandomStreams
@@ -85,9 +86,11 @@ def arena_speed(workers: int) -> float:
         return steps / (time.monotonic() - began)
 
 
-def learning_speeds(workers: int, agent: str, device: str, *, runs: int = 1) -> list[float]:
+def learning_speeds(
+    workers: int, agent: str, device: str, *, runs: int = 1, overlap: bool = False
+) -> list[float]:
     """Decisions per second of acting and learning in such an arena, by run."""
-    config = preset("tuned", SCENARIO, agent, "parallel_q")
+    config = with_values(preset("tuned", SCENARIO, agent, "parallel_q"), {"overlap": overlap})
     streams = RandomStreams(0)
     task = config.task
     setting = Setting(len(task.actions), streams, 10**6, torch.device(device), task.mirrored_actions)

@@ -112,7 +112,8 @@ class Trial:
                 games=self.learner.games,
                 seed=config.seed,
                 processes=protocol.processes,
-                spares=torch.device(device).type != "cpu",  # a GPU is faster than the games
+                # A GPU is faster than the games; of one worker's, none waits for another's.
+                spares=torch.device(device).type != "cpu" and protocol.processes != 1,
             )
             stack.enter_context(closing(arena))
             self._held = stack.pop_all()

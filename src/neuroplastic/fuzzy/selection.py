@@ -170,5 +170,14 @@ def frequent_terms(x: Tensor, centers: Tensor, precisions: Tensor, mask: Tensor,
     NaN stays, for nothing says that it is rare: a rule that uses it must show it.
     """
     sizes = cardinality(x, centers, precisions).masked_fill(~mask, torch.nan)
-    threshold = torch.nanquantile(sizes, percentile / 100, dim=1, keepdim=True)
-    return mask & ~(sizes < threshold)
+    return mask & ~(sizes < _quantile(sizes, percentile / 100))
+
+
+def _quantile(rows: Tensor, share: float) -> Tensor:
+    """Of each row, (n, 1), as `torch.nanquantile`, which in some versions looks at values: a GPU is waited for then."""
+    ordered = rows.sort(dim=1).values  # NaN comes last
+    count = ordered.isnan().logical_not().sum(dim=1, keepdim=True)
+    place = (share * (count - 1).to(rows.dtype)).clamp_min(0)
+    below = place.floor()
+    lower, upper = (ordered.gather(1, rank.long()) for rank in (below, place.ceil()))
+    return lower.lerp(upper, place - below)

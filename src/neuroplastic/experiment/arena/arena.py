@@ -96,10 +96,14 @@ class Arena:
         else:
             self._board = Board(games, task.observation)
             self._hands = [OwnHand(task, self._board, seed=seed)]
-        self._observations: Observations = self._board.observations.copy()
+        self._shown: list[Observations] = list(
+            self._board.observations.copy()
+        )  # by game, when last looked at
         split = [[game for hand in self._hands for game in group_of(hand.games, k)] for k in (0, 1)]
         self.groups = tuple(np.array(part) for part in split) if self.processes and all(split) else ()
         """The games of two groups that can be stepped in turns, half of each worker's; none where that is of no use."""
+        # What a group shows when it is received: new memory for every step took longer than to copy it.
+        self._seen = [self._board.observations[games] for games in self.groups]
         # Runs on close(), when this object is collected, and when Python exits: whichever comes first.
         self._end = weakref.finalize(self, _end, self._hands, forking, os.getpid())
 
@@ -120,7 +124,7 @@ class Arena:
     @property
     def observations(self) -> Observations:
         """What is acted upon next, (games, *shape): an array of its own, which may be kept."""
-        observations: Observations = self._observations.copy()
+        observations: Observations = np.stack(self._shown)  # type: ignore[assignment]
         return observations
 
     def begin(self) -> Observations:
@@ -147,7 +151,10 @@ class Arena:
         self._send(group, actions)
 
     def receive(self, group: int) -> Step:
-        """What came of the actions sent to a group, of its games in their order; `episodes_ended` are of these."""
+        """What came of the actions sent to a group, of its games in their order; `episodes_ended` are of these.
+
+        Its observations are the arena's own memory: copy what is to be kept until the group is received again.
+        """
         return self._receive(group)
 
     def _send(self, group: int | None, actions: npt.ArrayLike) -> None:
@@ -160,8 +167,9 @@ class Arena:
         self._torn = True
         self._flying.append(group)
         self._board.actions[games] = chosen
+        command = Advance(group=group)
         for hand in self._hands:
-            hand.send(Advance(group=group))
+            hand.send(command)
 
     def _receive(self, group: int | None) -> Step:
         if self._flying[:1] != [group]:
@@ -188,7 +196,7 @@ class Arena:
                 "episode": record.episode,
                 "actions": list(record.actions),
                 "reward": record.reward,
-                "observation_sha256": _digest(self._observations[game]),
+                "observation_sha256": _digest(self._shown[game]),
             }
             for game, record in enumerate(self._records)
         ]
@@ -254,7 +262,7 @@ class Arena:
                     early += hand.receive()
                 except LostError as lost:
                     early += self._bring_back(hand, lost)
-        self._observations = self._board.observations.copy()
+        self._shown = list(self._board.observations.copy())
         return tuple(early)
 
     def _resuming(self, hand: Hand) -> Resume:
@@ -290,7 +298,7 @@ class Arena:
             except LostError as lost:
                 skipped = self._bring_back(hand, lost)
                 self._early = self._early - set(hand.games) | set(skipped)
-                shown_before = {game: _digest(self._observations[game]) for game in hand.games}
+                shown_before = {game: _digest(self._shown[game]) for game in hand.games}
                 self._warn_of(self._unrepeated(shown_before, skipped))
                 for flying in self._flying:
                     hand.send(Advance(skipped, flying))
@@ -315,8 +323,12 @@ class Arena:
         self.episodes_ended = tuple(
             self._finish_episode(game, self._rounds[group or 0] * self.games) for _, game in ended
         )
-        observations = board.observations[games]
-        self._observations[games] = observations
+        if group is None:
+            observations = board.observations.copy()
+        else:
+            observations = np.take(board.observations, games, axis=0, out=self._seen[group], mode="clip")
+        for game, shown in zip(games.tolist(), observations, strict=True):
+            self._shown[game] = shown
         return Step(
             rewards=board.rewards[games].astype(np.float32),
             terminated=terminated,
