@@ -260,3 +260,19 @@ def test_motion_shows_the_grey_of_now_and_of_the_two_decisions_before() -> None:
     assert (env.picture() == seen[3]).all()
     env.close()
     coloured.close()
+
+
+def test_an_advised_game_tells_what_the_scripted_player_would_do_and_shows_the_same_pictures() -> None:
+    advised, silent = (doom.make("BP", picture="fast", advised=advised) for advised in (True, False))
+    pictures = advised.reset()[0], silent.reset()[0]
+    over, score = False, 0.0
+    while not over:
+        assert (pictures[0] == pictures[1]).all()
+        assert silent.advice == -1
+        action = advised.advice
+        picture, reward, terminated, truncated, _ = advised.step(action)
+        pictures = picture, silent.step(action)[0]
+        over, score = terminated or truncated, score + reward
+    assert score > 50  # random play has -150
+    advised.close()
+    silent.close()

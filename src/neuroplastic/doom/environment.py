@@ -14,6 +14,7 @@ from .objects import NEEDS_DEPTH, Look, attributes_of, observation_of
 from .packages import missing
 from .pictures import OBSERVE, PLANES, SIDE, TICS_PER_SECOND, Observe, Picture, Planes
 from .scenarios import Scenario, scenario
+from .scripted import scripted_player
 
 try:
     import gymnasium
@@ -41,7 +42,8 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
     `observe="objects"`, a vector of float32 instead, of named attributes of what a player sees, see `attribute_names`
     and `doom.objects`; with "both", a dictionary of the two, "picture" and "objects". Rewards do not depend on it.
     With `planes="motion"` the three planes are not colours, but the grey of now and of the two decisions before: where
-    something was, and so where it goes. An episode begins with three times the same.
+    something was, and so where it goes. An episode begins with three times the same. Where it is `advised`, `advice`
+    is what the scripted player of the scenario would do now, whatever is observed.
 
     Action: a number below 2^n for n buttons; bit i holds button i of `scenario.buttons` down for `frame_skip` tics.
     So 0 presses nothing, and contradictory presses are possible, as in the paper. See `action_meanings`.
@@ -83,6 +85,7 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         render_mode: str | None = None,
         observe: Observe = "pictures",
         planes: Planes = "colours",
+        advised: bool = False,
     ) -> None:
         self.observe = choose("observe", observe, OBSERVE)
         self.planes = choose("planes", planes, PLANES)
@@ -100,10 +103,11 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         self.action_space = gymnasium.spaces.Discrete(self.scenario.action_count)
         self._presses = button_presses(self.scenario)
         episode_seed(seed, 0, stream=stream)  # what is bad is better refused before the engine starts
-        sights = observe != "pictures"
+        sights = observe != "pictures" or advised
         depth = sights and self.scenario.key in NEEDS_DEPTH
         self._engine = Engine(self.scenario, picture, sights=sights, depth=depth)
         self._look: Look | None = None
+        self._adviser = scripted_player(self.scenario.key) if advised else None
         self._greys: Frame = np.zeros((SIDE, SIDE, 3), np.uint8)  # of now and of the two decisions before
         self._film = Film(self.scenario) if render_mode == _FILM else None
 
@@ -124,6 +128,13 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         picture = np.empty((SIDE, SIDE, 3), np.uint8)
         self._engine.read(picture)
         return picture
+
+    @property
+    def advice(self) -> int:
+        """What the scripted player would do now; -1 where the environment was not made to be `advised`."""
+        if self._adviser is None or self._look is None:
+            return -1
+        return int(self._adviser(attributes_of(self.scenario.key, self._look)[None])[0])
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -189,13 +200,15 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         return grey_of(picture)
 
     def _observed(self, *, pressed: bool) -> Any:
-        if self.observe == "pictures":
+        if self.observe == "pictures" and self._adviser is None:
             return self.picture()
         sight = self._engine.sight
         assert sight is not None
         if not self._engine.finished or self._look is None:  # after the end, as after the frame before
             before = None if self._look is None else self._look.now
             self._look = Look(sight, before, pressed, self.frame_skip)
+        if self.observe == "pictures":
+            return self.picture()
         objects = attributes_of(self.scenario.key, self._look)
         return objects if self.observe == "objects" else {"picture": self.picture(), "objects": objects}
 
@@ -216,6 +229,7 @@ def make(
     render_mode: str | None = None,
     observe: Observe = "pictures",
     planes: Planes = "colours",
+    advised: bool = False,
 ) -> DoomEnv:
     """The environment of one scenario, by its key ("BP") or ViZDoom's name ("basic"). See `DoomEnv`."""
     return DoomEnv(
@@ -227,6 +241,7 @@ def make(
         render_mode=render_mode,
         observe=observe,
         planes=planes,
+        advised=advised,
     )
 
 

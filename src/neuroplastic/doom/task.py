@@ -44,6 +44,11 @@ class DoomTask:
         },
     )
 
+    advised: bool = field(
+        default=False,
+        metadata={"help": "training games tell what the scripted player would do, for exploration_advised"},
+    )
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", scenario_of(self.scenario).key)
         choose("picture", self.picture, PICTURES)
@@ -122,6 +127,7 @@ class DoomTask:
             render_mode="rgb_array_list" if film else None,
             observe=self.observe,
             planes=self.planes,
+            advised=self.advised and stream == "training",
         )
 
 

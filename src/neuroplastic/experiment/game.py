@@ -63,6 +63,11 @@ class Game:
         self.close()
 
     @property
+    def advice(self) -> int:
+        """What the environment would do now, -1 where it gives no advice."""
+        return int(getattr(self.environment, "advice", -1))
+
+    @property
     def over(self) -> bool:
         """Whether the episode has ended."""
         return self.terminated or self.truncated

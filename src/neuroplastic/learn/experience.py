@@ -43,6 +43,8 @@ class Step:
     """(G, *shape): what is acted upon next; where an episode ended, the first of the next one"""
     last: Mapping[int, Observations]
     """(*shape) by game: the last observation of each episode that ended with this step"""
+    advice: NDArray[np.int64] | None = None
+    """(G,): what each game would do next, -1 where it does not say; None: none of them does"""
 
     @property
     def ended(self) -> NDArray[np.bool_]:

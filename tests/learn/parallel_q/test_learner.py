@@ -1,4 +1,5 @@
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -229,6 +230,26 @@ def test_random_actions_are_drawn_as_often_as_their_weights_say():
     drawn = np.array(actions_of(learner, 1000))
     assert set(drawn.ravel().tolist()) == {0, 1}
     assert np.mean(drawn == 1) == pytest.approx(0.25, abs=0.03)
+
+
+def test_random_actions_are_what_the_game_advises_as_often_as_asked():
+    learner = exploring(rollout=1000, exploration_advised=0.5, exploration_weights=(1.0, *[0.0] * 49))
+    actions = []
+    for _ in range(1000):
+        actions.append(learner.act().tolist())
+        learner.observe(replace(outcome(numbers(0, 0)), advice=np.array([7, -1])))
+    advised, silent = np.array(actions[1:]).T
+    assert set(advised.tolist()) == {0, 7}
+    assert np.mean(advised == 7) == pytest.approx(0.5, abs=0.05)
+    assert set(silent.tolist()) == {0}, "without advice the best, which is the first here too"
+
+
+def test_advice_is_kept_across_a_saved_state():
+    learner, other = (exploring(exploration_advised=1.0) for _ in range(2))
+    learner.act()
+    learner.observe(replace(outcome(numbers(0, 0)), advice=np.array([7, 9])))
+    other.load_state_dict(learner.state_dict())
+    assert other.act().tolist() == [7, 9]
 
 
 def test_weights_that_draw_nothing_or_do_not_fit_the_actions_are_refused():

@@ -335,6 +335,7 @@ class Arena:
             truncated=truncated,
             observations=observations,
             last={int(place): board.last[game].copy() for place, game in ended},
+            advice=board.advice[games],
         )
 
     def _finish_episode(self, game: int, steps: int) -> Episode:

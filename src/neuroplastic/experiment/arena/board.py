@@ -21,7 +21,8 @@ class Board:
     """Actions in, and what came of them out: arrays whose first axis is the game.
 
     `actions` (int64) is written by the arena, all others by who plays the game: `observations` and `last` (the last
-    observation of the episode that ended with the latest step), `rewards` (float64), `terminated`, `truncated`.
+    observation of the episode that ended with the latest step), `rewards` (float64), `terminated`, `truncated`,
+    `advice` (int64; what the game would do next, -1: it does not say).
     """
 
     actions: NDArray[np.int64]
@@ -30,6 +31,7 @@ class Board:
     rewards: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
+    advice: NDArray[np.int64]
 
     def __init__(self, games: int, observation: Observation, file: int | None = None) -> None:
         """`file` is the descriptor of a file from `shared_file`; without one the board is this process's own."""
@@ -66,6 +68,7 @@ def _layout(games: int, observation: Observation) -> dict[str, tuple[tuple[int, 
         "rewards": ((games,), np.dtype(np.float64)),
         "terminated": ((games,), np.dtype(np.bool_)),
         "truncated": ((games,), np.dtype(np.bool_)),
+        "advice": ((games,), np.dtype(np.int64)),
     }
 
 

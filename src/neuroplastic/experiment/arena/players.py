@@ -144,7 +144,7 @@ class Players:
         if game.over:
             self._begin_next(number)
         else:
-            board.observations[number] = game.observation
+            self._show(number, game)
 
     def _resume(self, start: Start) -> bool:
         game = self._games[start.game]
@@ -155,7 +155,7 @@ class Players:
             if game.over:
                 self._begin_next(start.game)
                 return False
-        self.board.observations[start.game] = game.observation
+        self._show(start.game, game)
         return True
 
     def _begin_next(self, number: int) -> None:
@@ -167,7 +167,12 @@ class Players:
             self._begin_ahead(number)
         else:
             game.begin(following)
+        self._show(number, game)
+
+    def _show(self, number: int, game: Game) -> None:
+        """Put what is acted upon next on the board."""
         self.board.observations[number] = game.observation
+        self.board.advice[number] = game.advice
 
     def _begin_ahead(self, number: int) -> None:
         if number in self._spares:

@@ -66,6 +66,12 @@ class ParallelQConfig:
             "help": "how often each action is drawn beside the others, such as 1,1,0.1; none: all alike"
         },
     )
+    exploration_advised: float = field(
+        default=0.0,
+        metadata={
+            "help": "share of the random actions that are what the game advises instead, where it does"
+        },
+    )
     mirror: bool = field(
         default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
     )
@@ -87,6 +93,7 @@ class ParallelQConfig:
         for name in ("q_lambda", "discount", "exploration_start", "exploration_floor", "exploration_share"):
             within(name, getattr(self, name), 0, 1)
         within("exploration_spread", self.exploration_spread, 0)
+        within("exploration_advised", self.exploration_advised, 0, 1)
         within("structure_rate", self.structure_rate, 0, 1, open_low=True)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)

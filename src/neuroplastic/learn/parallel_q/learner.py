@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from .config import ParallelQConfig
 
 
+ADVISED = -2
+"""Drawn in place of an action: do what the game advises."""
+
+
 class ParallelQLearning:
     """Learns action values from the latest decisions of G games; knows nothing of how its network computes them.
 
@@ -93,7 +97,8 @@ class ParallelQLearning:
         self.updates = 0
         self._preferences = preferences_of(self.network)
         self._rollout: Rollout | None = None
-        self._drawn = np.full(self.games, -1)  # the random actions that are held, -1: none
+        self._drawn = np.full(self.games, -1)  # the random actions that are held, -1: none, or ADVISED
+        self._advice = np.full(self.games, -1)  # what the games would do, -1: they do not say
         self._weights = _shares(config.exploration_weights, self.actions)
         self._mean_value = 0.0  # of the observations of the last rollout
         self._mirrored_actions = (
@@ -141,13 +146,15 @@ class ParallelQLearning:
         if self._on_device is not None:
             seen = self._decision.latest
             self._on_device.see(rollout.filled, torch.from_numpy(rollout.current) if seen is None else seen)
-        actions: NDArray[np.int64] = np.where(self._drawn < 0, best, self._drawn)
+        actions = _chosen(best, self._drawn, self._advice)
         rollout.decide(actions, values)
         return actions
 
     def observe(self, step: Step) -> None:
         """Note what came of the actions."""
         self._begun().observe(step, keep_cut_short=self.config.bootstrap_truncated)
+        if step.advice is not None:
+            self._advice[:] = step.advice
         self.steps += self.games
 
     @property
@@ -171,8 +178,7 @@ class ParallelQLearning:
         if self._on_device is not None:
             latest = self._decision.latest
             self._on_device.see_in(row, games, torch.from_numpy(seen) if latest is None else latest)
-        drawn = self._drawn[games]
-        actions: NDArray[np.int64] = np.where(drawn < 0, best, drawn)
+        actions = _chosen(best, self._drawn[games], self._advice[games])
         rollout.decide_in(row, games, actions, values)
         return actions
 
@@ -182,6 +188,8 @@ class ParallelQLearning:
         rollout.observe_in(
             rollout.filled + ahead, games, step, keep_cut_short=self.config.bootstrap_truncated
         )
+        if step.advice is not None:
+            self._advice[games] = step.advice
 
     def advance(self, rounds: int) -> None:
         """So many decisions have been made and observed in all games."""
@@ -267,6 +275,7 @@ class ParallelQLearning:
             "updates": self.updates,
             "mean_value": self._mean_value,
             "drawn": self._drawn.tolist(),
+            "advice": self._advice.tolist(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -289,6 +298,7 @@ class ParallelQLearning:
         self.updates, self._mean_value = state["updates"], state["mean_value"]
         # Earlier states have none: they held no action.
         self._drawn = np.array(state.get("drawn", [-1] * self.games))
+        self._advice = np.array(state.get("advice", [-1] * self.games))
 
     def _begun(self) -> Rollout:
         if self._rollout is None:
@@ -359,6 +369,9 @@ class ParallelQLearning:
             drawn = self.streams.exploration.integers(self.actions, size=self.games)
         else:
             drawn = self.streams.exploration.choice(self.actions, size=self.games, p=self._weights)
+        if self.config.exploration_advised:
+            advised = self.streams.exploration.random(self.games) < self.config.exploration_advised
+            drawn = np.where(advised, ADVISED, drawn)
         return np.where(explores, drawn, -1)
 
     def _targets(self, rollout: Rollout) -> NDArray[np.float32]:
@@ -487,6 +500,14 @@ class ParallelQLearning:
         loss = LOSSES[self.config.loss](values, targets)
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         return loss.detach()
+
+
+def _chosen(
+    best: NDArray[np.int64], drawn: NDArray[np.int64], advice: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """What is done (k,): what was drawn, or what is advised if that was drawn; else, or without advice, the best."""
+    wanted = np.where(drawn == ADVISED, advice, drawn)
+    return np.where(wanted < 0, best, wanted)
 
 
 def _shares(weights: tuple[float, ...], actions: int) -> NDArray[np.float64] | None:
