@@ -21,6 +21,8 @@ def as_numbers(name: str, values: Any) -> Numbers:
     try:
         numbers: Numbers = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
         return numbers
+    except OverflowError as error:  # a whole number of hundreds of digits
+        raise InputError(f"column {name!r} must hold numbers below 1.8e308, got a greater one") from error
     except (ValueError, TypeError) as error:
         row, value = first_text(column) or ("?", str(error))
         raise InputError(f"column {name!r} must hold numbers, got {value!r} in row {row}") from error
@@ -52,6 +54,8 @@ def words_of(values: pd.Series) -> tuple[NDArray[np.int64], list[str]]:
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, (float, np.floating)):
         return f"{value:.0f}" if float(value).is_integer() else repr(float(value))
     return str(value).strip()

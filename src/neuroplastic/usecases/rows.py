@@ -34,7 +34,7 @@ def inputs_of(opened: TakesRows, frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     try:
         return frame.astype(float)
-    except ValueError as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{opened.path} needs a table with its inputs alone, as numbers: {error}") from error
 
 
