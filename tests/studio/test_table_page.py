@@ -116,7 +116,7 @@ def test_a_fit_is_cancelled_and_leaves_nothing(studio, browser, until):
     browser(DROP, flowers(), "cancelled.csv")
     until(SHOWN, "#columns")
     browser(CLICK, "#fit button")
-    until("return document.querySelector('#stage').textContent.startsWith('cross')")
+    until("return document.querySelector('#stage').textContent.startsWith('Testing')")
     browser(CLICK, "#cancel")
     until("return document.querySelector('#toast').textContent.includes('cancelled')")
     assert not [path.name for path in (studio.folder / "models").iterdir() if "cancelled" in path.name]

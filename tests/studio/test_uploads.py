@@ -53,6 +53,7 @@ def test_a_malformed_file_is_refused_with_a_reason_and_not_kept(folder):
     for name, answer in answers.items():
         assert answer.status == 400, name
         assert answer.json()["why"], name
+        assert UPLOADS not in answer.json()["why"], name
     assert kept == {"tables": []}
     assert not list((folder / "models").rglob("*.csv"))
 

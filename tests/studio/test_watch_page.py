@@ -86,8 +86,8 @@ def test_a_page_fits_a_phone_at_twice_the_text_and_is_reached_by_the_keyboard(st
     browser.resize(390, 844)
     try:
         browser("document.documentElement.style.fontSize = '200%'")
-        wide, screen = browser("return [document.documentElement.scrollWidth, window.innerWidth]")
-        assert wide <= screen
+        # Not window.innerWidth: a phone's grows with what is too wide for it.
+        assert browser("return document.documentElement.scrollWidth") <= 390
     finally:
         browser.resize(1400, 1000)
         browser("document.documentElement.style.fontSize = ''")

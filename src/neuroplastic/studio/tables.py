@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ..errors import ConfigError, choose
+from ..errors import ConfigError, InputError, choose
 from ..usecases.examples import EXAMPLES
 from ..usecases.requests import FitRequest, TableRequest, rule_files
 from .desk import Desk
@@ -228,7 +228,10 @@ class Tables:
 
     async def _look(self, key: str) -> dict[str, object]:
         rows = self._rows(key)
-        found = await self.desk.ask("look", path=str(rows.path), seconds=30.0)
+        try:
+            found = await self.desk.ask("look", path=str(rows.path), seconds=30.0)
+        except InputError as error:  # by its own name: nobody knows where the studio keeps it
+            raise InputError(str(error).replace(str(rows.path), rows.name)) from error
         return {"key": key, "name": rows.name, **found}
 
     def _need_room(self) -> None:

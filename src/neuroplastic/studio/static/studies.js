@@ -60,6 +60,7 @@ const Studies = (() => {
     const wide = left + step * (axes.length - 1) + 80;
     picture.setAttribute("viewBox", `0 0 ${wide} ${high + top + 30}`);
     picture.style.minWidth = `${Math.min(wide, 1400) * 0.7}px`;
+    picture.style.maxWidth = `${wide * 1.4}px`;
     const places = axes.map(([, value]) => {
       const values = study.trials.map(value).filter((found) => found !== undefined && found !== null);
       if (values.every((found) => typeof found === "number")) {

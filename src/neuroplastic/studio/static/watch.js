@@ -91,6 +91,7 @@ const Watch = (() => {
       if (canvas.width !== picture.width || canvas.height !== picture.height) {
         [canvas.width, canvas.height] = [picture.width, picture.height];
         one("#screen").style.setProperty("--shape", `${picture.width} / ${picture.height}`);
+        one("#screen").style.setProperty("--ratio", picture.width / picture.height);
       }
       brush.drawImage(picture, 0, 0);
       picture.close();
@@ -203,10 +204,12 @@ const Watch = (() => {
     const agrees = plain[concluded] === plain[facts.action];
     one("#sentence").textContent = sentence;
     one("#sentence").classList.toggle("differs", !agrees);
-    one("#because").textContent = agrees ? "because" : "its student would say:";
-    const outvoted = plain[action] === plain[concluded] ? "" : ` The student's other rules outvote this one here, for ${actions[plain[action]]}.`;
+    const same = plain[action] === plain[facts.action];
+    one("#because").textContent = agrees ? "because" : same ? "its student's strongest rule:" : "its student would say:";
+    const outvoted = plain[action] === plain[concluded] ? "" : ` The student's other rules outvote this one, for ${actions[plain[action]]}.`;
+    const mark = agrees ? "✓ That is what the agent does." : same ? "✓ The student does the same." : "✗ Here the agent does otherwise.";
     const mostly = student.agreement === null ? "" : `; it does the same in ${percent(student.agreement)} of its own decisions`;
-    one("#student").textContent = `${agrees ? "✓ That is what the agent does." : "✗ Here the agent does otherwise."}${outvoted} In the words of ${student.name}, which learned to do what this agent does${mostly}.`;
+    one("#student").textContent = `${mark}${outvoted} In the words of ${student.name}, which learned to do what this agent does${mostly}.`;
   }
 
   // Warm colour speaks for the decision, cold against it; what is brighter counts more, in grey too.
