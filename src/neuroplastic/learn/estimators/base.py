@@ -32,6 +32,10 @@ from .reading import read_with_targets
 from .rows import Numbers, Rows, location_and_scale
 from .training import History, Tensors, step, threads_worth_it, train
 
+# The seed of readable models: the same rows give the same rules, whatever `random_state` is. Ties between columns that
+# say nearly the same would else be broken by chance, and the rules a person reads would depend on it.
+ALWAYS = 0
+
 
 class NeuroFuzzyEstimator(FittedRules):
     """Common part; see the classifier and the regressor."""
@@ -123,7 +127,7 @@ class NeuroFuzzyEstimator(FittedRules):
         self._check_parameters()
         again = bool(self.warm_start) and hasattr(self, "network_")
         rows = self._rows(X, y, sample_weight, first=not again)
-        rng = check_random_state(self.random_state)
+        rng = self._chance()
         draft = None if again else self._begin(rows, rng)
         if self.readable:
             with telling(on_look, verbose=bool(self.verbose)) as tell:
@@ -160,7 +164,7 @@ class NeuroFuzzyEstimator(FittedRules):
         """
         self._check_parameters()
         rows = self._rows(X, y, sample_weight, first=True)
-        self._begin(rows, check_random_state(self.random_state))
+        self._begin(rows, self._chance())
         self._settle(0)
         self.history_ = History()
         return self
@@ -172,7 +176,7 @@ class NeuroFuzzyEstimator(FittedRules):
         rows = self._rows(X, y, sample_weight, first=first, few=True)
         if not first and not len(rows):
             return self
-        rng = check_random_state(self.random_state)
+        rng = self._chance()
         if first:
             self._begin(rows, rng)
         if self.readable:
@@ -190,6 +194,11 @@ class NeuroFuzzyEstimator(FittedRules):
         net.eval()
         self.n_iter_ = (0 if first else self.n_iter_) + 1
         return self
+
+    def _chance(self) -> np.random.RandomState:
+        """Where chance comes from: `random_state`, or always the same for rules that people are to rely on."""
+        given: np.random.RandomState = check_random_state(self.random_state)
+        return np.random.RandomState(ALWAYS) if self.readable else given
 
     def _check_parameters(self) -> None:
         check_parameters(self)
