@@ -59,6 +59,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--seeds", default="0,1")
     parser.add_argument("--kinds", default="ours,d3rlpy,student")
+    parser.add_argument("--methods", default=",".join(METHODS), help="of ours: cql, cloning, iql")
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -68,7 +69,7 @@ def main(arguments: list[str]) -> None:
             for seed in map(int, options.seeds.split(",")):
                 for kind in options.kinds.split(","):
                     rows = {"ours": ours, "d3rlpy": theirs, "student": student}[kind]
-                    for row in rows(task, folder, seed):
+                    for row in rows(task, folder, seed, options.methods.split(",")):
                         append(options.out, FIELDS, {"task": task, "seed": seed, "recorded": recorded, **row})
 
 
@@ -80,11 +81,12 @@ def record(task: str, out: str) -> str:
     return f"{made.mean_score:.4g}"
 
 
-def ours(task: str, folder: str, seed: int) -> Any:
+def ours(task: str, folder: str, seed: int, methods: list[str]) -> Any:
     from neuroplastic.usecases.offline import begin_offline, offline_configuration
 
     updates = TASKS[task][2]
-    for method, agent in [*((method, "dnn") for method in METHODS), ("cql", "nfn")]:
+    agents = [(method, "dnn") for method in METHODS if method in methods]
+    for method, agent in [*agents, *([("cql", "nfn")] if "cql" in methods else [])]:
         began = time.perf_counter()
         fields = {"epochs": "1", "steps_per_epoch": str(updates), "episodes": str(EPISODES)}
         fields |= {"batch_size": str(BATCH), "learning_rate": str(RATE)} if agent == "dnn" else {}
@@ -102,7 +104,7 @@ def ours(task: str, folder: str, seed: int) -> Any:
         }
 
 
-def theirs(task: str, folder: str, seed: int) -> Any:
+def theirs(task: str, folder: str, seed: int, _: list[str]) -> Any:
     if importlib.util.find_spec("d3rlpy") is None:
         print("d3rlpy is not installed: pip install --no-deps d3rlpy")
         return
@@ -152,7 +154,7 @@ def theirs(task: str, folder: str, seed: int) -> Any:
         }
 
 
-def student(task: str, folder: str, seed: int) -> Any:
+def student(task: str, folder: str, seed: int, _: list[str]) -> Any:
     import statistics
 
     from neuroplastic.learn.imitation.config import ImitationConfig

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.rows import append
+from benchmarks.students_table import table
 
 FILE = Path(__file__).parents[1] / "docs" / "data" / "students.csv"
 FIELDS = (
@@ -39,7 +40,10 @@ FIELDS = (
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks students", description=__doc__)
-    parser.add_argument("tasks", nargs="+", metavar="TASK[:TEACHER]")
+    parser.add_argument("tasks", nargs="*", metavar="TASK[:TEACHER]")
+    parser.add_argument(
+        "--table", action="store_true", help="run nothing: print the table of the rows so far"
+    )
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--rules", type=int, default=8)
     parser.add_argument("--premises", type=int, default=3)
@@ -53,6 +57,9 @@ def main(arguments: list[str]) -> None:
         "--runs", type=Path, default=None, help="keeps the students' run folders below this one"
     )
     options = parser.parse_args(arguments)
+    if options.table:
+        print(table(options.out))
+        return
     trials = [
         (kind, *task.partition(":")[::2], int(seed))
         for task in options.tasks

@@ -65,7 +65,9 @@ def started(
     found = open_run(run)
     if isinstance(found.config.learner, ImitationConfig):
         raise ConfigError(
-            f"{run}: a student learns from its teacher, by `neuroplastic imitate`, and not by play"
+            f"{run}: a student learns from its teacher, by `neuroplastic imitate`, and not by play: it knows no values "
+            f"of states to go on from. Rules over the same attributes learn by play with: "
+            f"neuroplastic train {found.config.task.key} --observe objects"
         )
     return found, changed_by_text(found.config, texts, also_known=also_known)
 
