@@ -41,7 +41,8 @@ class Rows:
         together = np.concatenate([x, y], axis=1) + 0.0  # turns -0.0 into 0.0
         distinct, place = np.unique(together, axis=0, return_inverse=True)
         merged, counted = (
-            np.bincount(place.reshape(-1), summed, minlength=len(distinct)) for summed in (weight, often)
+            np.bincount(place.reshape(-1), summed, minlength=len(distinct)).astype(np.float64)
+            for summed in (weight, often)
         )
         columns = x.shape[1]
         return cls(distinct[:, :columns], distinct[:, columns:], merged, counted)
