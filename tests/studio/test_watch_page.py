@@ -38,7 +38,11 @@ def test_an_agent_is_watched_paused_stepped_looked_back_upon_and_asked_why_not(s
     browser(
         f"[...document.querySelectorAll('.trail-name')].find((it) => it.textContent === '{button}').click()"
     )
-    until("return document.querySelector('#action').textContent.split(' + ').includes(arguments[0])", button)
+    until(
+        "const { ready, facts } = Watch.state;"
+        "return ready.actions[facts.action].split(' + ').includes(arguments[0])",
+        button,
+    )
     browser("Trail.state.go(0)")
     until("return document.querySelector('#back-value').textContent === 'now'")
 
@@ -46,9 +50,15 @@ def test_an_agent_is_watched_paused_stepped_looked_back_upon_and_asked_why_not(s
     why = until("const it = document.querySelector('#why'); return !it.hidden && it.textContent")
     assert "is valued" in why
     assert "rule" in why
+    assert browser("return !document.querySelector('#why details').open")  # features without names are folded
 
+    # The answer goes with its decision, and whoever has gone back stays there when the places are asked for.
+    browser.press("\ue012")
+    until("return document.querySelector('#back-value').textContent === '1 back'")
+    assert browser("return document.querySelector('#why').hidden")
     browser.press("h")
     until("return !document.querySelector('#heat').hidden")
+    assert browser(TEXT, "#back-value") == "1 back"
     assert browser("""const layer = document.querySelector('#heat');
         const data = layer.getContext('2d').getImageData(0, 0, layer.width, layer.height).data;
         return data.some((value, k) => k % 4 === 3 && value > 0)""")

@@ -47,11 +47,14 @@ def test_why_not_names_a_rule_that_is_for_the_action_and_heat_lies_over_the_pict
         watching.begin(0)
         moment = watching.look()
         other = next(k for k in range(len(watching.actions)) if k != moment.action)
-        assert watching.why_not(moment.observation, moment.action).startswith("It did")
+        assert watching.why_not(moment.observation, moment.action).text.startswith("It did")
         told = watching.why_not(moment.observation, other)
+        in_words = watching.why_not(moment.observation, other, moment.attributes)
         heat = watching.heat(moment.observation)
-    assert f"more than {watching.actions[other]}" in told
-    assert "the nearest is rule" in told
+    assert f"more than {watching.actions[other]}" in told.text
+    assert "the nearest is rule" in told.details
+    assert "feature" not in told.text + in_words.text
+    assert "student" in in_words.text
     assert heat.shape == moment.observation.shape[:2]
     assert np.abs(heat).max() == pytest.approx(1)
 

@@ -55,6 +55,9 @@ class _Player:
         self.made = 0
         """decisions so far, by which a viewer names one: of how long ago it is, the game goes on meanwhile"""
         self.past: deque[tuple[dict[str, Any], bytes, Any]] = deque(maxlen=KEPT)
+        """of each decision what is told of it, its picture, and what agent and student saw"""
+        self.looked = 0
+        """how far back the viewer looks while the game is paused"""
         self._due = self._sent = 0.0
 
     def run(self) -> None:
@@ -89,10 +92,12 @@ class _Player:
         }
         if moment.words is not None:
             facts["words"] = [moment.words.sentence, moment.words.action, moment.words_agree]
+        if moment.reason is not None:
+            facts["reason"] = [moment.reason.rule, moment.reason.sentence, moment.reason.note]
         jpeg = _jpeg(moment.frame)
         self.made += 1
         self._note_gain(facts)
-        self.past.append((facts, jpeg, moment.observation))
+        self.past.append((facts, jpeg, (moment.observation, moment.attributes)))
         self._show_past(0)
         self._pace()
         frames = watching.act(moment.action)
@@ -112,8 +117,8 @@ class _Player:
 
     def _show_past(self, back: int) -> None:
         """The decision so many before the last one."""
-        back = min(back, len(self.past) - 1)
-        facts, jpeg, observation = self.past[-1 - back]
+        back = self.looked = min(back, len(self.past) - 1)
+        facts, jpeg, (observation, _) = self.past[-1 - back]
         heat = self._heat(observation) if self.with_heat else b""
         told = {**facts, "back": back, "held": len(self.past), "paused": self.paused}
         told["made"] = self.made
@@ -161,7 +166,7 @@ class _Player:
         elif kind == "heat":
             self.with_heat = content
             if self.paused and self.past:
-                self._show_past(0)
+                self._show_past(self.looked)
         elif kind == "show" and self.past:
             self.paused, self.steps = True, 0
             self._show_past(max(self.made - content, 0))
@@ -172,9 +177,10 @@ class _Player:
             self.steps += self.paused
         elif kind == "why-not" and self.past:
             back, action = content
-            facts, _, observation = self.past[-1 - min(back, len(self.past) - 1)]
-            text = self.watching.why_not(observation, action)
-            self.channel.send(ANSWER, {"why": text, "number": facts["number"]})
+            facts, _, (observation, attributes) = self.past[-1 - min(back, len(self.past) - 1)]
+            found = self.watching.why_not(observation, action, attributes)
+            told = {"why": found.text, "details": found.details, "action": action}
+            self.channel.send(ANSWER, {**told, "episode": facts["episode"], "number": facts["number"]})
 
     def _heat(self, observation: Any) -> bytes:
         try:

@@ -45,17 +45,21 @@ class Words:
     """what the student, or the agent itself, does there"""
 
 
+def sentences_of(run: OpenedRun) -> dict[int, str]:
+    """The rules of a readable agent by number from 1, each with all that it asks for."""
+    told = plain_sentences(head_rules(run.config, run.agent)[0], premises=None, outputs=None)
+    return {number: sentence.partition(": ")[2] for number, sentence in told}
+
+
 def words_of(run: OpenedRun) -> Callable[[Observations], Words]:
     """Tells of attributes (D,) which rule of a readable agent leads there, as a sentence."""
-    rules, level = head_rules(run.config, run.agent)[0], levels_of(run.agent.advantage)[0]  # type: ignore[arg-type]
-    told = dict(plain_sentences(rules, premises=None, outputs=None))
+    told, level = sentences_of(run), levels_of(run.agent.advantage)[0]  # type: ignore[arg-type]
 
     def tell(seen: Observations) -> Words:
         with torch.inference_mode():
             firing = level.firing(run.agent.encoder(torch.from_numpy(seen[None]))).double()
         rule = int(leader(firing)[0])
-        sentence = told[rule + 1].partition(": ")[2]
-        return Words(rule + 1, float(firing[0, rule]), sentence, int(greedy(run.agent, seen[None])[0]))
+        return Words(rule + 1, float(firing[0, rule]), told[rule + 1], int(greedy(run.agent, seen[None])[0]))
 
     return tell
 

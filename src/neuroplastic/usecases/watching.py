@@ -18,15 +18,16 @@ from ..experiment.teachers import picture_of, plainest
 from ..learn.experience import Observations
 from ..rules.explanations.explaining import Explainer
 from ..rules.explanations.explanation import Case
-from ..rules.explanations.wording import percent, premises_text
 from ..rules.text.plain import plain_sentences
-from .commenting import Words, seen_with_words, words_of
+from .commenting import Words, seen_with_words, sentences_of, words_of
 from .opening import OpenedRun, student_of
+from .reasons import Reason, WhyNot, in_students_words, nearest_rule, reason, valued_more
 
 Frame = NDArray[np.uint8]
 
 RULES_SHOWN = 6
-PREMISES_SHOWN = 3
+# Of rules over pictures, whose features have no names; of others all that fit in a sentence.
+PREMISES_SHOWN, NAMED_SHOWN = 3, 8
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class Moment:
     """of an agent that sees pictures, what its readable student would say; None where it has none"""
     words_agree: bool = False
     """whether the student would do the same"""
+    reason: Reason | None = None
+    """which rule speaks for the action; None for an agent without rules"""
+    attributes: Observations | None = None
+    """what the student sees of it; None where there is none"""
 
 
 class Watching:
@@ -75,16 +80,15 @@ class Watching:
         self.is_picture: bool = self.config.task.observation.is_picture
         self._explainer, self._sentences = None, {}
         if self.config.agent == "nfn":
-            self._explainer = Explainer(
-                self.agent.advantage,  # type: ignore[arg-type]
-                feature_names=feature_names(self.config, self.agent),
-                output_names=self.actions,
-                scaler=self.agent.encoder.scaling(),  # type: ignore[operator]
-            )
+            self._explainer = _explainer(run)
             base = head_rules(self.config, self.agent)[-1]
-            self._sentences = dict(plain_sentences(base, premises=PREMISES_SHOWN))
+            shown = PREMISES_SHOWN if self.is_picture else NAMED_SHOWN
+            self._sentences = dict(plain_sentences(base, premises=shown))
+        self._premises = [_premises(self._sentences[u + 1]) for u in range(len(self._sentences))]
         self.student = student_of(run) if self.is_picture else None
         self._words = None if self.student is None else words_of(self.student)
+        self._student_explainer = None if self.student is None else _explainer(self.student)
+        self._student_sentences = None if self.student is None else sentences_of(self.student)
         self._plainest = plainest(self.config.task)
         task = seen_with_words(run, self.student)
         self._game = Game(task, seed=seed, stream="evaluation", film=True)
@@ -125,19 +129,22 @@ class Watching:
         seen = (game.observation if self.student is None else picture_of(game)).copy()
         with torch.inference_mode():
             values = self.agent(torch.from_numpy(seen[None]))[0].tolist()
+        action = int(greedy(self.agent, seen[None])[0])
         fired: tuple[FiredRule, ...] = ()
-        count = 0
+        count, why = 0, None
         if self._explainer is not None:
             case = self._case(seen)
             count = len(case.fired)
             over_mean = case.shares - case.shares.mean(axis=1, keepdims=True)
+            concluded = over_mean.argmax(axis=1).tolist()
             fired = tuple(
-                FiredRule(rule + 1, float(share), self._sentences[rule + 1], int(gains.argmax()))
-                for rule, share, gains in zip(
-                    case.fired[:RULES_SHOWN].tolist(), case.firing, over_mean, strict=False
+                FiredRule(rule + 1, float(share), self._sentences[rule + 1], best)
+                for rule, share, best in zip(
+                    case.fired[:RULES_SHOWN].tolist(), case.firing, concluded, strict=False
                 )
             )
-        action = int(greedy(self.agent, seen[None])[0])
+            second = self._runner_up(values, action)
+            why = reason(case, action, second, concluded, self._premises, self.plainest)
         words = None if self._words is None else self._words(game.observation)
         return Moment(
             game.episode,
@@ -152,6 +159,8 @@ class Watching:
             len(self._sentences),
             words,
             words is not None and bool(self._plainest[words.action] == self._plainest[action]),
+            why,
+            None if self.student is None else game.observation.copy(),
         )
 
     def act(self, action: int) -> list[Frame]:
@@ -175,18 +184,38 @@ class Watching:
                 return np.asarray(found / greatest, np.float64)
         return np.zeros(observation.shape[:2])
 
-    def why_not(self, observation: Observations, action: int) -> str:
-        """Why an action was not taken: the nearest rule that is for it, and what holds that rule back."""
+    def why_not(
+        self, observation: Observations, action: int, attributes: Observations | None = None
+    ) -> WhyNot:
+        """Why an action was not taken: what it is worth, and the nearest rule that is for it.
+
+        In the words of the student, where there is one and it is told the `attributes` that it sees.
+        """
         if not 0 <= action < len(self.actions):
             raise InputError(f"action must be below {len(self.actions)}, got {action}")
         name = self.actions[action]
         if self._explainer is None:
-            return f"{self.config.agent} agents have no rules; {name} is only valued less."
+            return WhyNot(f"{self.config.agent} agents have no rules; {name} is only valued less.")
         taken = int(greedy(self.agent, observation[None])[0])
         if taken == action:
-            return f"It did: {name} is what it takes."
-        case = self._case(observation)
-        return _why_not(case, action, taken, [v.name for v in case.rules.outputs])
+            return WhyNot(f"It did: {name} is what it takes.")
+        with torch.inference_mode():
+            values = self.agent(torch.from_numpy(observation[None]))[0].tolist()
+        head = valued_more(self.actions, values, taken, action)
+        own = nearest_rule(self._case(observation), action, taken)
+        if not self.is_picture:
+            return WhyNot(f"{head} {own}")
+        if self._student_explainer is None or attributes is None:
+            return WhyNot(f"{head} It sees pictures, so its rules have no words for more.", own)
+        case = self._student_explainer(attributes.astype(np.float64))[0]
+        assert self._student_sentences is not None
+        words = in_students_words(case, action, self._student_sentences, self.plainest)
+        return WhyNot(f"{head} {words}", own)
+
+    def _runner_up(self, values: list[float], action: int) -> int:
+        """The best of the actions that do something else; the action itself where there is none."""
+        others = [k for k in range(len(values)) if self._plainest[k] != self._plainest[action]]
+        return max(others, key=lambda k: values[k], default=action)
 
     def _case(self, observation: Observations) -> Case:
         assert self._explainer is not None
@@ -203,31 +232,15 @@ class Watching:
         return kept
 
 
-def _why_not(case: Case, action: int, taken: int, names: list[str]) -> str:
-    """In words, with the rule next in score among those that are for the action rather than for what was taken."""
-    consequents = case.rules.consequents
-    bias = getattr(consequents, "bias", None)
-    if bias is None:
-        return f"These rules conclude sets, not numbers: which of them is for {names[action]} cannot be told."
-    means = bias - bias.mean(axis=1, keepdims=True)
-    for_it = np.flatnonzero(means[:, action] > means[:, taken])
-    gap = case.output[taken] - case.output[action]
-    head = f"{names[taken]} is valued {gap:.3g} more than {names[action]}."
-    if not len(for_it):
-        return f"{head} No rule is for {names[action]} rather than {names[taken]}."
-    scores = case.explanation.scores[case.row]
-    nearest = int(for_it[scores[for_it].argmax()])
-    level = case.firing[case.fired == nearest]
-    state = f"fired {percent(level[0])}" if len(level) else "did not fire"
-    told = f"{head} Of the {len(for_it)} rules for {names[action]} rather than that, the nearest is rule {nearest + 1}"
-    text = (
-        f"{told}, which {state}: IF {premises_text(case, nearest, case.strongest)} THEN {names[action]} "
-        f"{means[nearest, action]:+.3g}."
+def _explainer(run: OpenedRun) -> Explainer:
+    return Explainer(
+        run.agent.advantage,  # type: ignore[arg-type]
+        feature_names=feature_names(run.config, run.agent),
+        output_names=run.config.task.actions,
+        scaler=run.agent.encoder.scaling(),  # type: ignore[operator]
     )
-    if nearest == case.strongest:
-        return f"{text} It is the strongest; the others together outvote it."
-    held = case.margins(case.strongest, nearest)
-    most = int(held.argmax())
-    if held[most] > 0:
-        text += f" Held back most by {case.rules.inputs[most].name}, behind rule {case.strongest + 1}."
-    return text
+
+
+def _premises(sentence: str) -> str:
+    """What a rule asks for, without its number and what it concludes."""
+    return sentence.partition(": ")[2].rpartition(" THEN ")[0]

@@ -56,12 +56,24 @@ const Watch = (() => {
       one("#turn").href = `/rules/${encodeURIComponent(one("#agent").value)}?agent=1`;
       begin(message.actions);
     } else if (message.why !== undefined) {
-      one("#why").hidden = false;
-      one("#why").textContent = message.why;
+      if (message.number !== state.facts?.number || message.episode !== state.facts?.episode) return;
+      answerWhy(message);
     } else if (message.note !== undefined) {
       one("#with-heat").checked = false;
       toast(message.note);
     }
+  }
+
+  // Of the decision that is shown: it goes when another one is. What a rule over nameless features asks for is folded.
+  function answerWhy({ why, details, number, episode }) {
+    state.why = { number, episode };
+    const place = one("#why");
+    place.hidden = false;
+    place.replaceChildren(why);
+    if (!details) return;
+    const more = made("details", "", place);
+    made("summary", "", more, "its own rule");
+    made("p", "how", more, details);
   }
 
   function begin(actions) {
@@ -121,21 +133,24 @@ const Watch = (() => {
 
   function show(facts) {
     state.facts = facts;
+    if (facts.number !== state.why?.number || facts.episode !== state.why?.episode) one("#why").hidden = true;
     const { actions } = state.ready;
     one("#score").textContent = shown(facts.score);
     one("#at-episode").textContent = facts.over ? `${facts.episode} (over)` : facts.episode;
     one("#number").textContent = facts.number;
     const plain = actions[state.ready.plain[facts.action]];
-    one("#action").textContent = plain;
-    one("#pressed").textContent = plain === actions[facts.action] ? "" : `(it presses ${actions[facts.action]}, which does the same)`;
+    const done = uncancelled(plain);
+    one("#action").textContent = done;
+    one("#pressed").textContent = plain !== actions[facts.action] ? `(it presses ${actions[facts.action]}, which does the same)` : done === plain ? "" : `(it presses ${plain}: both ways at once cancel out)`;
     const low = Math.min(...facts.values);
     const span = Math.max(...facts.values) - low || 1;
+    const digits = enough(facts.values, facts.action);
     facts.values.forEach((value, action) => {
       const row = rows.values[action];
       row.fillBar.style.width = `${(100 * (value - low)) / span}%`;
-      row.value.textContent = value.toFixed(2);
+      row.value.textContent = value.toFixed(digits);
       row.button.classList.toggle("best", action === facts.action);
-      row.button.setAttribute("aria-label", `${actions[action]}, worth ${value.toFixed(2)}: why not?`);
+      row.button.setAttribute("aria-label", `${actions[action]}, worth ${value.toFixed(digits)}: why not?`);
     });
     fired(facts, actions);
     inWords(facts, actions);
@@ -148,6 +163,20 @@ const Watch = (() => {
       one("#back-value").textContent = facts.back ? `${facts.back} back` : "now";
       Trail.show(facts.trail, facts.back);
     }
+  }
+
+  // What is left of buttons of which two pull opposite ways; only to be read: it is not quite as if none were pressed.
+  function uncancelled(name) {
+    const buttons = name.split(" + ");
+    const other = (button) => (/\bleft$/.test(button) ? button.replace(/left$/, "right") : button.replace(/right$/, "left"));
+    const left = buttons.filter((button) => other(button) === button || !buttons.includes(other(button)));
+    return left.length ? left.join(" + ") : "nothing";
+  }
+
+  // Digits by which the best can be told from the next: two where they do, at most five.
+  function enough(values, best) {
+    const lead = values[best] - Math.max(...values.filter((value, action) => action !== best && value < values[best]));
+    return Number.isFinite(lead) ? Math.min(5, Math.max(2, Math.ceil(-Math.log10(lead)))) : 2;
   }
 
   function fired(facts, actions) {
@@ -187,15 +216,16 @@ const Watch = (() => {
     return end > 0 ? plain.slice(0, end) : plain;
   }
 
-  // The rule that leads, in words. A pixel agent's has none: there its student speaks, few short rules over what is
+  // The rule that speaks most for what is done, in words. A pixel agent's has none: there its student speaks, few short rules over what is
   // seen, which agree with it mostly.
   function inWords(facts, actions) {
     if (!facts.words) {
-      if (!facts.fired?.length) return;
-      const [number, share, sentence] = facts.fired[0];
-      one("#sentence").textContent = sentence.replace(/^RULE \d+: /, "");
+      if (!facts.reason) return;
+      const [, sentence, note] = facts.reason;
+      one("#sentence").textContent = sentence;
+      one("#sentence").classList.remove("differs");
       one("#because").textContent = "because";
-      one("#student").textContent = `Rule ${number}, which carries ${percent(share)} of the decision.`;
+      one("#student").textContent = note;
       return;
     }
     const [sentence, action] = facts.words;
