@@ -78,6 +78,26 @@ def test_what_learns_values_does_better_than_what_was_done_and_cloning_as_that(
     assert (made.greedy(INSIDE) == expected).all()
 
 
+def test_restraint_keeps_what_is_cloned_from_being_certain_and_changes_no_choice() -> None:
+    free, restrained = (learner(method="cloning", restraint=restraint) for restraint in (0.0, 1.0))
+    for made in (free, restrained):
+        for _ in range(150):
+            made.update()
+    sizes = [made.network.preferences(torch.from_numpy(INSIDE)).abs().mean() for made in (free, restrained)]
+    assert sizes[1] < 0.5 * sizes[0]
+    np.testing.assert_array_equal(free.greedy(INSIDE), restrained.greedy(INSIDE))
+
+
+def test_features_vary_alike_over_a_recording_whatever_a_task_allows() -> None:
+    encoder = AttributeEncoderConfig().build(Observation((2,), ("a", "still"), (-1000.0, 0.0), (1000.0, 1.0)))
+    seen = np.stack([np.linspace(3, 5, 50), np.ones(50)], axis=1).astype(np.float32)
+    encoder.spread_over(seen)
+    features = encoder(torch.from_numpy(seen))
+    torch.testing.assert_close(features.mean(dim=0), torch.zeros(2), atol=1e-3, rtol=0)
+    assert features[:, 0].std(correction=0) == pytest.approx(0.5, rel=1e-4)
+    assert torch.isfinite(features).all()
+
+
 @pytest.mark.parametrize("method", ["cql", "iql", "cloning"])
 def test_learning_goes_on_from_a_state_to_the_bit(method: str) -> None:
     first = learner(method=method)

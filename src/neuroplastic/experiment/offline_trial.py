@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 from ..errors import InputError
 from ..learn.offline.config import OfflineConfig
@@ -36,8 +37,14 @@ class OfflineTrial:
             )
         streams = RandomStreams(config.seed)
         network = build_agent(config)
-        if isinstance(network.encoder, AttributeEncoder) and network.encoder.unsettled:
-            network.encoder.settle(recording.transitions().observations)  # type: ignore[arg-type]
+        if isinstance(network.encoder, AttributeEncoder):
+            recorded: Any = recording.transitions().observations
+            if (
+                config.learner.method == "cloning"
+            ):  # what was done changes at sharp edges, values change smoothly
+                network.encoder.spread_over(recorded)
+            elif network.encoder.unsettled:
+                network.encoder.settle(recorded)
         self.learner = OfflineLearning(network, config.learner, recording, streams)
         self.metrics: list[EpochMetrics] = []
 

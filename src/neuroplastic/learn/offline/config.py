@@ -37,6 +37,12 @@ class OfflineConfig:
     sharpness: float = field(
         default=3.0, metadata={"help": "iql: how much more an action counts that did better"}
     )
+    restraint: float = field(
+        default=0.5,
+        metadata={
+            "help": "cloning: weight of the mean square of preferences; chance is not learned by heart"
+        },
+    )
     target_rate: float = field(default=0.005, metadata={"help": "how fast the target network follows"})
     clip_norm: float | None = field(
         default=10.0, metadata={"help": "largest norm of the gradient; none: no limit"}
@@ -51,7 +57,7 @@ class OfflineConfig:
             within(name, getattr(self, name), 0, 1, open_low=True)
         within("discount", self.discount, 0, 1)
         within("expectile", self.expectile, 0.5, 1)
-        for name in ("conservatism", "sharpness"):
+        for name in ("conservatism", "sharpness", "restraint"):
             within(name, getattr(self, name), 0)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)

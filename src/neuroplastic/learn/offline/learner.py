@@ -34,7 +34,8 @@ class OfflineLearning:
     iql: plain networks judge: V(s) the expectile of Q'(s, a) over what was done, Q(s, a) towards
     `r + discount * V(s')`; the agent clones what was done, weighted by `exp(sharpness * (Q'(s, a) - V(s)))`.
 
-    cloning: the agent clones what was done.
+    cloning: the agent clones what was done; `restraint` times the mean square of its preferences is added, without
+    which whoever recorded half at random has that half learned by heart, too.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class OfflineLearning:
         losses: dict[str, Callable[[_Batch], Tensor]] = {
             "cql": self._conservative,
             "iql": self._implicit,
-            "cloning": lambda batch: self._cloned(batch).mean(),
+            "cloning": self._restrained,
         }
         self._loss = losses[config.method]
 
@@ -135,6 +136,11 @@ class OfflineLearning:
         judged = F.huber_loss(taken, wanted) + (expectile * ahead.square()).mean()
         loss: Tensor = judged + (weight * self._cloned(batch)).mean()
         return loss
+
+    def _restrained(self, batch: _Batch) -> Tensor:
+        preferences = self.network.preferences(batch.seen)
+        loss: Tensor = F.cross_entropy(preferences, batch.actions)
+        return loss + self.config.restraint * preferences.square().mean()
 
     def _cloned(self, batch: _Batch) -> Tensor:
         return F.cross_entropy(self.network.preferences(batch.seen), batch.actions, reduction="none")

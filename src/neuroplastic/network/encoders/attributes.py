@@ -39,7 +39,8 @@ class AttributeEncoderConfig:
 class AttributeEncoder(nn.Module):
     """Attributes (B, D) in their own units to features (B, D): `2 (x - low) / (high - low) - 1`.
 
-    `settle` sets the range of attributes that have no bounds; with `clip`, what lies outside is cut off.
+    `settle` sets the range of attributes without bounds, `spread_over` that of all by how they vary in a recording;
+    with `clip`, what lies outside is cut off.
     """
 
     low: Tensor
@@ -69,6 +70,17 @@ class AttributeEncoder(nn.Module):
         open_ = ~torch.isfinite(self.low)
         self.low.copy_(torch.where(open_, middle - half, self.low))
         self.high.copy_(torch.where(open_, middle + half, self.high))
+
+    def spread_over(self, observations: NDArray[np.float32]) -> None:
+        """Let features vary alike over observations (N, D): ranges are two standard deviations around the means.
+
+        A task may allow far more than is ever seen: an angular velocity of 28 where play has 3, which would be all but
+        one feature's middle.
+        """
+        seen = torch.from_numpy(np.asarray(observations, np.float32)).double()
+        middle, spread = seen.mean(dim=0), (2 * seen.std(dim=0, correction=0)).clamp_min(1e-3)
+        self.low.copy_(middle - spread)
+        self.high.copy_(middle + spread)
 
     def feature_names(self, observation: Observation) -> list[str]:
         """The attributes' own names."""
