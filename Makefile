@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak fuzz dist-check licences study-all docs docs-serve clean
+.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak fuzz kills dist-check licences study-all docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -45,8 +45,11 @@ soak: setup  ## the long tests: kills, thousands of resets, learning over many s
 studio-soak: setup  ## half an hour of the studio in browsers: frames a second, slider answers, memory over time
 	$(BIN)/python -m tests.studio.soak --minutes 30
 
-fuzz: setup  ## damage 20,000 files of every kind that is read, and open them (an hour or two; FILES, SEED)
-	$(BIN)/python -m tests.fuzz --files $(or $(FILES),20000) $(if $(SEED),--seed $(SEED))
+fuzz: setup  ## damage 20,000 files of every kind that is read, and open them (FILES, SEED, JOBS at once: 2)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --files $(or $(FILES),20000) --jobs $(or $(JOBS),2) $(if $(SEED),--seed $(SEED))
+
+kills: setup  ## kill every long command at 50 random moments; what is finished stays, and ends are the same to the bit (KILLS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.kills --kills $(or $(KILLS),50)
 
 dist-check: setup  ## build sdist and wheel, install them without compiler and extras, use them (PYTHONS: others)
 	$(BIN)/python -m tests.supply.installing $(PYTHONS)
