@@ -209,7 +209,7 @@ def long(key: str, agent: str) -> RunConfig:
     """At most ten minutes on one H200 with 16 cores: `parallel` with what a scenario needs beside it."""
     config = parallel(key, agent)
     if agent == "dnn":
-        config = replace(config, encoder=PictureEncoderConfig(features=128))
+        config = replace(config, encoder=PictureEncoderConfig(features=64))  # as many as the rules have
     config = replace(
         config, preset="long", protocol=TrialProtocol(epochs=5, steps_per_epoch=60_000, episodes=10)
     )
@@ -266,4 +266,5 @@ LONG: dict[str, dict[str, Any]] = {
     },
     "HTL": {"discount": 0.97, "steps_per_epoch": 40_000},
     "TC": {"frame_skip": 12, "balance": 0.01, "steps_per_epoch": 30_000, "episodes": 20},
+    "GH": {"epochs": 4, "steps_per_epoch": 60_000, "episodes": 15},
 }
