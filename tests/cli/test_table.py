@@ -262,7 +262,7 @@ def test_readable_rules_are_few_short_and_say_how_many_cases_stand_behind_them(p
     limits = ["--readable", "--max-rules", "4", "--max-premises", "2"]
     assert main([*command, *limits, "--out", str(tmp_path / "model")]) == 0
     said = capsys.readouterr().out
-    rules = [line for line in said.splitlines() if line.startswith("IF ")]
+    rules = [line for line in said.splitlines() if line.startswith("RULE ")]
     assert 3 <= len(rules) <= 4
     assert all("cases)" in rule and rule.count(" AND ") <= 1 for rule in rules)
     assert (tmp_path / "model" / "index.html").exists()

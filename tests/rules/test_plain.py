@@ -42,10 +42,17 @@ def houses(weight, bias, **more):
 
 def test_a_classifier_reads_as_sentences_with_shares_and_cases_most_first_and_otherwise_last():
     assert replace(FLOWERS, evidence=BEHIND).text().splitlines() == [
-        "IF petal length is short THEN setosa (97 %, 50 cases)",
-        "IF petal length is long AND soil is chalk THEN virginica (90 %, 20 cases)",
-        "OTHERWISE virginica (60 %, 80 cases)",
+        "RULE 2: IF petal length is short THEN setosa (97 %, 50 cases)",
+        "RULE 1: IF petal length is long AND soil is chalk THEN virginica (90 %, 20 cases)",
+        "RULE 3: OTHERWISE virginica (60 %, 80 cases)",
     ]
+
+
+def test_a_class_that_most_cases_are_not_of_is_only_more_likely_than_overall_or_spoken_for():
+    shares = np.array([[0.62, 0.38], [0.97, 0.03], [0.9, 0.1]])
+    text = replace(FLOWERS, evidence=replace(BEHIND, shares=shares)).text()
+    assert "THEN virginica more likely (38 % against 11 % overall, 20 cases)" in text
+    assert "OTHERWISE towards virginica (10 % against 11 % overall, 80 cases)" in text
 
 
 def test_several_categories_are_joined_by_or_without_quotes():
@@ -58,19 +65,21 @@ def test_a_rule_that_leads_nowhere_comes_last_and_says_so():
     behind = Evidence(np.array([0.0, 1.0, 149.0]), np.array([[0, 0], [1.0, 0], [0.4, 0.6]]), 150)
     text = replace(FLOWERS, evidence=behind).text().splitlines()
     assert text[0].endswith("setosa (100 %, 1 case)")
-    assert text[-1] == "IF petal length is long AND soil is chalk THEN virginica (no cases)"
+    assert text[-1] == "RULE 1: IF petal length is long AND soil is chalk THEN virginica (no cases)"
 
 
 def test_a_rule_without_premises_that_leads_everywhere_holds_always():
     behind = Evidence(np.array([0.0, 0.0, 150.0]), np.array([[0, 0], [0, 0], [0.4, 0.6]]), 150)
-    assert replace(FLOWERS, evidence=behind).text().splitlines()[0] == "ALWAYS virginica (60 %, 150 cases)"
+    assert replace(FLOWERS, evidence=behind).text().splitlines()[0] == (
+        "RULE 3: ALWAYS virginica (60 %, 150 cases)"
+    )
 
 
 def test_a_share_is_never_rounded_to_all_or_nothing():
     behind = Evidence(np.array([20.0, 50, 80]), np.array([[0.999, 0.001], [0.998, 0.002], [0.4, 0.6]]), 150)
     text = replace(FLOWERS, evidence=behind).text()
     assert "setosa (over 99 %, 50 cases)" in text
-    assert "virginica (under 1 %, 20 cases)" in text  # the rule decides so, whatever its cases are
+    assert "towards virginica (under 1 % against" in text
 
 
 def test_weighted_cases_count_by_their_weights():
@@ -93,8 +102,8 @@ def test_outputs_that_nobody_calls_classes_keep_their_numbers():
 def test_a_regressor_reads_as_numbers_with_cases():
     behind = Evidence(np.array([10.0, 54.0]), np.array([[12.0], [32.1]]), 64)
     assert houses([], [[12], [32.1]], evidence=behind).text().splitlines() == [
-        "IF rooms is high THEN price is about 32.1 (54 cases)",
-        "IF rooms is low THEN price is about 12 (10 cases)",
+        "RULE 2: IF rooms is high THEN price is about 32.1 (54 cases)",
+        "RULE 1: IF rooms is low THEN price is about 12 (10 cases)",
     ]
 
 
@@ -117,7 +126,7 @@ def test_formulas_are_told_by_their_value_in_the_middle_of_the_sets_and_written_
 def test_formulas_are_told_by_the_cases_where_they_are_known():
     behind = Evidence(np.array([10.0, 54.0]), np.array([[7.0], [20.0]]), 64)
     assert houses([[2], [3]], [[1], [-1]], evidence=behind).text().splitlines()[0] == (
-        "IF rooms is high THEN price is about 20 (54 cases)"
+        "RULE 2: IF rooms is high THEN price is about 20 (54 cases)"
     )
 
 
@@ -127,7 +136,9 @@ def test_formulas_of_classes_are_mostly_one_of_them():
     rules = replace(FLOWERS, consequents=Linear(weight, FLOWERS.consequents.bias))
     assert rules.text().splitlines()[1] == "RULE 2: IF petal length is short THEN mostly virginica"
     told = replace(rules, evidence=replace(BEHIND, shares=np.array([[0.5, 0.5], [0.97, 0.03], [0.4, 0.6]])))
-    assert told.text().splitlines()[0] == "IF petal length is short THEN mostly setosa (97 %, 50 cases)"
+    assert (
+        told.text().splitlines()[0] == "RULE 2: IF petal length is short THEN mostly setosa (97 %, 50 cases)"
+    )
     assert "THEN most often setosa (50 %, 20 cases)" in told.text()
 
 

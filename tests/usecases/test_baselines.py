@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import neuroplastic as npl
 from neuroplastic.cli.main import main
 from neuroplastic.usecases.baselines import compare_baselines
 from neuroplastic.usecases.cross_validation import cross_validate
 from neuroplastic.usecases.preparing import prepare_table
-from neuroplastic.usecases.requests import TableRequest
+from neuroplastic.usecases.requests import FitRequest, TableRequest
+from neuroplastic.usecases.tables import fit_table
 
 
 @pytest.fixture
@@ -52,6 +54,27 @@ def test_tables_of_all_kinds_are_learned_by_plain_models(file, target, other, me
     assert by_kind["tree"] > by_kind["constant"] + 0.2
     assert [step.done for step in steps] == [0, 1, 2, 3, 4]
     assert found.verdict.startswith("No better than always saying")
+
+
+def test_where_classes_are_uneven_plain_models_are_compared_by_what_counts_rare_classes_too(file):
+    frame = pd.read_csv(file)
+    frame["kind"] = np.where(frame["y"] > frame["y"].quantile(0.85), "rare", "common")
+    frame.to_csv(file, index=False)
+    table = prepare_table(TableRequest(file, "kind", ignore=("y",)))
+    scores = cross_validate(table, lambda x, y, told: Rows(x, y), folds=3)
+    found = compare_baselines(table, scores, areas=(0.9, 0.9, 0.9), folds=3)
+    assert [other.measure for other in found.others] == ["balanced accuracy", "ROC AUC"]
+    constant, linear = found.others[1].baselines[:2]
+    assert constant.mean == 0.5
+    assert linear.mean > 0.9
+    assert "by ROC AUC (0.900) better than always saying 'common'" in found.verdict
+
+
+def test_classes_can_be_made_to_count_the_same_and_numbers_cannot(file):
+    with pytest.raises(npl.ConfigError, match="class_weight is for classes, but 'y' is a number"):
+        fit_table(prepare_table(TableRequest(file, "y")), FitRequest(class_weight="balanced"))
+    with pytest.raises(npl.ConfigError, match="class_weight"):
+        FitRequest(class_weight="even")
 
 
 def test_plain_models_are_scored_on_the_same_rows_each_time(file):

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..usecases.requests import TASKS, FitRequest, TableRequest
+from ..usecases.requests import CLASS_WEIGHTS, TASKS, FitRequest, TableRequest
 from ..whole_files import write_whole
 from .arguments import FASTER, add_threads, need_file, new_file, of_field, whole
 from .progress import Stages
@@ -36,6 +36,7 @@ def add_to(commands: Any) -> None:
     fit.add_argument("--max-rules", type=whole(1), **of_field(FitRequest, "max_rules"))
     fit.add_argument("--max-premises", type=whole(1), **of_field(FitRequest, "max_premises"))
     fit.add_argument("--max-size", type=whole(1), **of_field(FitRequest, "max_size"))
+    fit.add_argument("--class-weight", choices=CLASS_WEIGHTS, **of_field(FitRequest, "class_weight"))
     fit.add_argument("--portable", action="store_true", **of_field(FitRequest, "portable"))
     fit.add_argument("--folds", type=whole(2), **of_field(FitRequest, "folds"))
     fit.add_argument("--seed", type=whole(0), **of_field(FitRequest, "seed"))
@@ -66,6 +67,7 @@ def run_fit(options: argparse.Namespace) -> int:
         options.max_rules,
         options.max_premises,
         options.max_size,
+        options.class_weight,
     )
     from ..usecases.devices import threads_in_use
     from ..usecases.table_pages import check_place, save_table

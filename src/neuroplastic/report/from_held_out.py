@@ -17,6 +17,8 @@ CONFUSIONS = 15
 # Columns and points that are drawn.
 COLUMNS, POINTS = 20, 2000
 INK, FAINT = "#0b4f9c", "0.6"
+# Measures that models are always compared by; where classes are uneven, others have tables beside theirs.
+MAIN = ("accuracy", "R²")
 
 
 def comparison_table(comparison: Comparison) -> Table:
@@ -33,9 +35,10 @@ def comparison_table(comparison: Comparison) -> Table:
         rows.append(tuple(Cell(text, bold=ours, shade=0.12 if ours else 0.0) for text in cells))
     header = ("model", "mean", "SD", *(f"fold {k + 1}" for k in range(len(comparison.rules.folds))))
     how = "Every model was scored on the same rows, which it had not seen. Gradient boosting is hard to beat on tables."
-    return Table(
-        "baselines", f"Is it worth it? {comparison.measure} of plain models.", how, header, tuple(rows)
+    name = "-".join(
+        ["baselines", *([] if comparison.measure in MAIN else comparison.measure.lower().split())]
     )
+    return Table(name, f"Is it worth it? {comparison.measure} of plain models.", how, header, tuple(rows))
 
 
 def confusion_table(held_out: HeldOut) -> Table:

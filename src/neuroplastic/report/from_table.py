@@ -97,7 +97,8 @@ def _summary(
 
 
 def _worth(scores: Scores, comparison: Comparison | None) -> list[Table]:
-    return [*([] if comparison is None else [comparison_table(comparison)]), _score_table(scores)]
+    compared = () if comparison is None else (comparison, *comparison.others)
+    return [*(comparison_table(each) for each in compared), _score_table(scores)]
 
 
 def _errors(held_out: HeldOut, rules: RuleBase) -> list[Part]:

@@ -189,7 +189,7 @@ class RuleBase:
     ) -> str:
         """The rules as sentences, one line each: `RULE 1: IF a is low AND b is high THEN y is about 1.3`.
 
-        With evidence, those with most cases come first: `IF petal length is low THEN setosa (97 %, 50 cases)`. What
+        With evidence, those with most cases come first: `RULE 4: IF petal is low THEN setosa (97 %, 50 cases)`. What
         depends on the inputs is told by the cases or else by its value in the middle of the rule's sets;
         `formulas=True` writes it out: `y is 0.3 + 1.2 * a`.
 

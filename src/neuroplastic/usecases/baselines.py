@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,15 @@ from ..learn.estimators.deciding import decide
 from ..learn.estimators.encoding import Encoder
 from ..learn.judging.comparison import Comparison, Contender, Kind
 from .cross_validation import FoldScores, cross_validate
+from .held_out import FoldAreas
 from .preparing import PreparedTable
 from .progress import Headway, Listener, nobody
 
 LEAVES = 8
 STAGE = "baselines"
+AREA = "ROC AUC"
+# Classes are uneven where the most common one has more than so many times its share of the rows: of two, 70 %.
+UNEVEN = 1.4
 # Below so many numbers a second thread waits longer than it works.
 FEW_NUMBERS = 1_000_000
 
@@ -69,20 +73,44 @@ _NUMBERS = (
 
 
 def compare_baselines(
-    table: PreparedTable, scores: FoldScores, *, folds: int = 5, seed: int = 0, on_progress: Listener = nobody
+    table: PreparedTable,
+    scores: FoldScores,
+    *,
+    areas: tuple[float, ...] = (),
+    folds: int = 5,
+    seed: int = 0,
+    on_progress: Listener = nobody,
 ) -> Comparison:
-    """Score plain models on the folds that `scores` of the rules are from: the same `folds` and `seed`."""
+    """Score plain models on the folds that `scores` of the rules are from: the same `folds` and `seed`.
+
+    Where classes are uneven, what always names the most common one is accurate: then models are compared by balanced
+    accuracy, too, and by the area under the ROC curve, if the rules' `areas` of the folds are given.
+    """
     plain = _CLASSES if table.columns.classes else _NUMBERS
-    measure = next(iter(scores))
+    ours = {**scores, **({AREA: areas} if areas else {})}
     found = []
     for done, one in enumerate(plain):
         on_progress(Headway(STAGE, done, len(plain), "model", one.name))
-        its = _scores(table, one, folds, seed)[measure]
-        found.append(Contender(one.name, one.kind, its))
+        found.append(_scores(table, one, folds, seed))
     on_progress(Headway(STAGE, len(plain), len(plain), "model"))
-    return Comparison(
-        measure, Contender("these rules", "rules", scores[measure]), tuple(found), _always(table)
-    )
+    first, *more = [
+        Comparison(
+            measure,
+            Contender("these rules", "rules", ours[measure]),
+            tuple(Contender(one.name, one.kind, its[measure]) for one, its in zip(plain, found, strict=True)),
+            _always(table),
+        )
+        for measure in (ours if is_uneven(table) else [next(iter(ours))])
+    ]
+    return replace(first, others=tuple(more))
+
+
+def is_uneven(table: PreparedTable) -> bool:
+    """Whether one class has so many of the rows that accuracy says little."""
+    if not table.columns.classes:
+        return False
+    shares = table.y.value_counts(normalize=True)
+    return bool(shares.iloc[0] > UNEVEN / len(shares))
 
 
 def _scores(table: PreparedTable, one: _Plain, folds: int, seed: int) -> Mapping[str, tuple[float, ...]]:
@@ -93,7 +121,9 @@ def _scores(table: PreparedTable, one: _Plain, folds: int, seed: int) -> Mapping
     with warnings.catch_warnings(), threadpool_limits(threads):
         warnings.simplefilter("ignore", ColumnWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return cross_validate(table, learn, folds=folds, seed=seed)
+        areas = FoldAreas(table)
+        scores = cross_validate(table, learn, folds=folds, seed=seed, judge=areas)
+        return {**scores, AREA: tuple(areas.found)}
 
 
 class _OnNumbers:
@@ -103,8 +133,15 @@ class _OnNumbers:
         self._encoder = Encoder(decide(x, list(x.columns), np.ones(len(x))))
         self._model = model.fit(self._encoder.one_hot(x), y.to_numpy())
 
+    @property
+    def classes_(self) -> Any:
+        return self._model.classes_
+
     def predict(self, x: pd.DataFrame) -> Any:
         return self._model.predict(self._encoder.one_hot(x))
+
+    def predict_proba(self, x: pd.DataFrame) -> Any:
+        return self._model.predict_proba(self._encoder.one_hot(x))
 
 
 def _always(table: PreparedTable) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..learn.judging.held_out import HeldOut
+from ..learn.judging.held_out import HeldOut, area_of
 from .cross_validation import measures_of
 from .preparing import PreparedTable
 
@@ -17,6 +17,21 @@ MOST_ROWS, MOST_VALUES = 2000, 400_000
 # A column is shuffled so often where there are few rows: by one shuffle little would change.
 MOST_SHUFFLES = 5
 ROWS_WANTED = 500
+
+
+class FoldAreas:
+    """Is handed each fold's model and its rows; `found` are the areas under the ROC curve, none of numbers."""
+
+    def __init__(self, table: PreparedTable) -> None:
+        self._table = table
+        self.found: list[float] = []
+
+    def __call__(self, model: Any, rows: NDArray[np.int64]) -> None:
+        """Take how well the model ranks rows that it has not seen."""
+        if self._table.columns.classes:
+            true = self._table.y.iloc[rows].to_numpy().astype(str)
+            chances = model.predict_proba(self._table.x.iloc[rows])
+            self.found.append(area_of(true, chances, [str(label) for label in model.classes_]))
 
 
 class HeldOutRows:
@@ -29,11 +44,13 @@ class HeldOutRows:
         self._classes = classes
         self._predicted: NDArray[Any] = np.empty(len(table.y), dtype=object if classes else np.float64)
         self._chances = np.zeros((len(table.y), len(classes))) if classes else None
+        self._areas = FoldAreas(table)
         self._importance: dict[str, list[float]] = {str(name): [] for name in table.x.columns}
 
     def __call__(self, model: Any, rows: NDArray[np.int64]) -> None:
         """Take what the model says of rows that it has not seen."""
         x = self._table.x.iloc[rows]
+        self._areas(model, rows)
         self._predicted[rows] = model.predict(x)
         if self._chances is not None:
             places = np.array([self._classes.index(str(label)) for label in model.classes_])
@@ -57,6 +74,11 @@ class HeldOutRows:
             ]
             found[str(name)] = whole - float(np.mean(scores)) if scores else 0.0
         return found
+
+    @property
+    def areas(self) -> tuple[float, ...]:
+        """The area under the ROC curve of each fold; none of numbers."""
+        return tuple(self._areas.found)
 
     @property
     def result(self) -> HeldOut:

@@ -10,6 +10,8 @@ from ..errors import ConfigError, at_least, choose
 
 TASKS = ("auto", "classes", "number")
 """What a target can be taken for."""
+CLASS_WEIGHTS = ("balanced",)
+"""How much classes can be made to count."""
 HEADS = ("advantage", "value")
 """The parts of an agent that have rules; the first decides."""
 EPOCHS = ("best", "last")
@@ -73,10 +75,16 @@ class FitRequest:
     max_size: int | None = field(
         default=None, metadata={"help": "premises of a readable model in all, at most"}
     )
+    class_weight: str | None = field(
+        default=None,
+        metadata={"help": "balanced: all classes count the same, however rare, so that rare ones are found"},
+    )
 
     def __post_init__(self) -> None:
         if self.rules is not None:
             at_least("rules", self.rules, 1)
+        if self.class_weight is not None:
+            choose("class_weight", self.class_weight, CLASS_WEIGHTS)
         if self.readable and self.rules is not None:
             raise ConfigError("rules is for models that are not readable; use max_rules")
         if self.readable and self.portable:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import ColumnWarning
+from ..errors import ColumnWarning, ConfigError
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..learn.estimators.looks import Look
 from ..learn.judging.comparison import Comparison
@@ -77,6 +77,10 @@ def fit_table(
 ) -> FittedTable:
     """Cross-validate, then fit to all rows. Nothing is written; what `on_progress` raises ends it."""
     request = FitRequest() if request is None else request
+    if request.class_weight is not None and not table.columns.classes:
+        raise ConfigError(
+            f"class_weight is for classes, but {table.columns.target!r} is a number; leave it out"
+        )
     kind, settings = estimator_for(table.columns), _settings(request)
 
     def learn(x: pd.DataFrame, y: pd.Series, told: Listener) -> Any:
@@ -90,7 +94,9 @@ def fit_table(
         scores = cross_validate(table, learn, folds=folds, seed=seed, judge=rows, on_progress=on_progress)
         comparison = None
         if request.baselines:
-            comparison = compare_baselines(table, scores, folds=folds, seed=seed, on_progress=on_progress)
+            comparison = compare_baselines(
+                table, scores, areas=rows.areas, folds=folds, seed=seed, on_progress=on_progress
+            )
         start = kind(**settings).start(table.x, table.y).rules_
         model = learn(table.x, table.y, on_progress)
         return FittedTable(table, request, scores, rows.result, comparison, start, model)
@@ -101,6 +107,8 @@ def _settings(request: FitRequest) -> dict[str, Any]:
     if request.readable:
         settings["readable"] = True
         settings |= {name: getattr(request, name) for name in ("max_rules", "max_premises", "max_size")}
+    if request.class_weight is not None:
+        settings["class_weight"] = request.class_weight
     return settings if request.rules is None else {**settings, "rules": request.rules}
 
 

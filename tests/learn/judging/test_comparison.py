@@ -1,5 +1,7 @@
 """Rules beside plain models: who is ahead, and what is said of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from neuroplastic.learn.judging.comparison import Comparison, Contender
@@ -73,3 +75,16 @@ def test_the_lines_rank_all_and_mark_the_rules():
     assert lines[1] == "  gradient boosting      0.800 ± 0.010"
     assert lines[2] == "> these rules            0.700 ± 0.010"
     assert lines[5].startswith("  the most common class")
+
+
+def test_where_classes_are_uneven_the_verdict_goes_by_what_tells_and_all_measures_are_shown():
+    area = comparison(0.7, constant=0.5, linear=0.8, measure="ROC AUC")
+    uneven = replace(comparison(0.92, constant=0.93, linear=0.93), others=(area,))
+    assert uneven.verdict.startswith(
+        "By accuracy no better than always saying 'no', for classes are uneven; by ROC AUC (0.700) better than"
+    )
+    assert "Logistic regression does better" in uneven.verdict
+    assert uneven.lines()[0] == "Worth it? accuracy, ROC AUC on the same 3 folds:"
+    assert "> these rules            0.920 ± 0.010   0.700 ± 0.010" in uneven.lines()
+    lost = replace(uneven, others=(comparison(0.5, measure="ROC AUC"),))
+    assert "nothing was learned" in lost.verdict

@@ -58,6 +58,13 @@ class Comparison:
     baselines: tuple[Contender, ...]
     always: str
     """what the simplest baseline always says"""
+    others: tuple[Comparison, ...] = ()
+    """the same models by other measures, where classes are so uneven that one measure does not tell"""
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the rules are ahead of what always says the same."""
+        return self.rules.ahead_of(next(one for one in self.baselines if one.kind == "constant"))
 
     @property
     def ranked(self) -> tuple[Contender, ...]:
@@ -67,14 +74,28 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """Whether the rules are worth anything, in a few words."""
-        constant = next(one for one in self.baselines if one.kind == "constant")
-        if not self.rules.ahead_of(constant):
+        if self.is_learned:
+            return " ".join(self._beside("Better than"))
+        telling = [other for other in self.others if other.is_learned]
+        if not telling:
             return f"No better than always saying {self.always}: from these columns nothing was learned that helps."
+        other = telling[-1]
+        ahead, *more = other._beside("better than")
+        return " ".join(
+            [
+                f"By {self.measure} no better than always saying {self.always}, for classes are uneven; by "
+                f"{other.measure} ({other.rules.mean:.3f}) {ahead}",
+                *more,
+            ]
+        )
+
+    def _beside(self, better_than: str) -> list[str]:
+        """Who is worse, better and alike, of rules that are better than what always says the same."""
         others = [one for one in self.baselines if one.kind != "constant"]
         better = [one for one in others if one.ahead_of(self.rules)]
         worse = [one for one in others if self.rules.ahead_of(one)]
         alike = [one for one in others if one not in better and one not in worse]
-        said = [f"Better than always saying {self.always}{_and(worse, ' and than ')}."]
+        said = [f"{better_than} always saying {self.always}{_and(worse, ' and than ')}."]
         if better:
             named = _and(better, "")
             said.append(
@@ -88,21 +109,29 @@ class Comparison:
             if some:
                 named = _and(some, "")
                 said.append(f"{named[0].upper()}{named[1:]} {_do(some)} about as well{less}.")
-        return " ".join(said)
+        return said
 
     def lines(self) -> list[str]:
         """Everyone's score and the verdict, to be printed."""
         width = max(len(one.name) for one in self.ranked)
         folds = len(self.rules.folds)
         shown = [
-            f"{'> ' if one is self.rules else '  '}{one.name:<{width}}  {one.mean:.3f} ± {one.spread:.3f}"
+            f"{'> ' if one is self.rules else '  '}{one.name:<{width}}  {'   '.join(self._scores_of(one))}"
             for one in self.ranked
         ]
+        measures = [self.measure, *(other.measure for other in self.others)]
         return [
-            f"Worth it? {self.measure} on the same {folds} folds:",
+            f"Worth it? {', '.join(measures)} on the same {folds} folds:",
             *shown,
             *textwrap.wrap(self.verdict, WIDTH),
         ]
+
+    def _scores_of(self, one: Contender) -> list[str]:
+        """Mean and deviation of a contender by each measure."""
+        each = (
+            its for by in (self, *self.others) for its in (by.rules, *by.baselines) if its.name == one.name
+        )
+        return [f"{its.mean:.3f} ± {its.spread:.3f}" for its in each]
 
 
 def _and(some: list[Contender], before: str) -> str:

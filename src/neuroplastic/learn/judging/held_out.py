@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
@@ -18,6 +18,17 @@ Numbers = NDArray[np.float64]
 PARTS = 10
 # Fewer rows than this in a part would show chance.
 LEAST_IN_A_PART = 10
+
+
+def area_of(true: NDArray[Any], chances: Numbers, classes: Sequence[str]) -> float:
+    """Mean over the classes of the area under the ROC curve of each against the others, of rows (N,) and their
+    probabilities (N, K); 0.5, as by chance, where rows are all of one class."""
+    areas = [
+        float(roc_auc_score(true == label, chances[:, k]))
+        for k, label in enumerate(classes)
+        if 0 < (true == label).sum() < len(true)
+    ]
+    return fmean(areas) if areas else 0.5
 
 
 class Part(NamedTuple):

@@ -83,6 +83,8 @@ class _Plain:
 
     def _class(self, index: int, part: Linear, evidence: Evidence | None) -> tuple[str, list[str]]:
         names = [variable.name for variable in self.rules.outputs]
+        if evidence is not None and part.is_constant:
+            return self._class_and_cases(names, evidence.shares[index], int(part.bias[index].argmax()))
         # Of formulas only the cases say what they amount to.
         by_cases = evidence is not None and not part.is_constant
         scores = evidence.shares[index] if by_cases and evidence is not None else self._values(index, part)
@@ -92,6 +94,16 @@ class _Plain:
             return names[best], notes
         mostly = evidence is None or evidence.shares[index, best] > 0.5
         return f"{'mostly' if mostly else 'most often'} {names[best]}", notes
+
+    def _class_and_cases(self, names: list[str], shares: Numbers, best: int) -> tuple[str, list[str]]:
+        """The class that a rule speaks for; where most of its cases are of another, that is said."""
+        share, evidence = float(shares[best]), self.rules.evidence
+        assert evidence is not None
+        if share >= shares.max():
+            return names[best], [_percent(share)]
+        overall = float(evidence.cases @ evidence.shares[:, best] / evidence.cases.sum())
+        said = f"{names[best]} more likely" if share > overall else f"towards {names[best]}"
+        return said, [f"{_percent(share)} against {_percent(overall)} overall"]
 
     def _terms(self, index: int, part: Conclusions) -> str:
         chosen = zip(self.rules.outputs, part.terms[index].tolist(), strict=True)

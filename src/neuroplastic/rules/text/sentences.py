@@ -33,9 +33,14 @@ def text_of(
             from .plain import plain_sentences
 
             told = plain_sentences(rules, digits=digits, premises=premises, outputs=consequents)
-            return "\n".join(sentence for _, sentence in told)
+            return "\n".join(numbered(*each) for each in told)
     sentences = Sentences(rules, None if exact else digits, premises, consequents)
     return "\n".join(sentences.rule(index) for index in range(len(rules)))
+
+
+def numbered(number: int, sentence: str) -> str:
+    """A sentence with the number of its rule, as explanations call it."""
+    return sentence if sentence.startswith("RULE ") else f"RULE {number}: {sentence}"
 
 
 def _is_said_in_short(rules: RuleBase) -> bool:
