@@ -28,11 +28,13 @@ class ExplainedRow:
     number: int
     """of the row, from 1"""
     explanation: Explanation
+    more: tuple[str, ...] = ()
+    """of a classifier: how likely it holds its answer, and what would change that"""
 
     @property
     def text(self) -> str:
         """The explanation in words."""
-        return self.explanation.text(0)
+        return "\n".join([self.explanation.text(0), *self.more])
 
     def figure(self) -> Any:
         """The explanation drawn; needs matplotlib."""
@@ -46,7 +48,27 @@ def explain_row(opened: TakesRows, data: str | Path, *, number: int = 1) -> Expl
     frame = read_rows(opened, data)
     if not 1 <= number <= len(frame):
         raise InputError(f"row must be at least 1 and at most {len(frame)}, the rows of {data}, got {number}")
-    return ExplainedRow(number, explain_rows(opened, frame.iloc[[number - 1]]))
+    row = frame.iloc[[number - 1]]
+    return ExplainedRow(number, explain_rows(opened, row), _of_the_answer(opened, row))
+
+
+def _of_the_answer(opened: TakesRows, row: pd.DataFrame) -> tuple[str, ...]:
+    """The probability of what a classifier answers, and the least change that alters the answer; else nothing."""
+    if not isinstance(opened, OpenedTable | OpenedEstimator):
+        return ()
+    from ..learn.estimators import NeuroFuzzyClassifier
+    from .answer_changes import answer_change
+
+    model = opened.model.estimator if isinstance(opened, OpenedTable) else opened.estimator
+    if not isinstance(model, NeuroFuzzyClassifier):
+        return ()
+    inputs = inputs_of(opened, row)
+    chances = model.predict_proba(inputs)[0]
+    listed = ", ".join(
+        f"P({label}) = {chance:.3f}"
+        for label, chance in sorted(zip(model.classes_, chances, strict=True), key=lambda pair: -pair[1])[:6]
+    )
+    return (f"as probabilities: {listed}", answer_change(model, model.encode(inputs)[0]))
 
 
 def explain_rows(opened: TakesRows, frame: pd.DataFrame) -> Explanation:

@@ -19,11 +19,14 @@ from .rows import Numbers
 
 
 def readable(names: Iterable[object]) -> list[str]:
-    """The names as text without quotes, line breaks and blanks around; empty ones numbered, repeated ones too."""
+    """The names as text on one line without blanks around; empty ones numbered, repeated ones too.
+
+    Rule text quotes names by ', so one in a name becomes the apostrophe of print: O’Neil.
+    """
     found: dict[str, None] = {}  # in order; of many names a list would be searched for each
     counts: dict[str, int] = {}
     for number, name in enumerate(names, 1):
-        word = " ".join(str(name).replace("'", " ").split()) or f"unnamed {number}"
+        word = " ".join(str(name).replace("'", "\u2019").split()) or f"unnamed {number}"
         unique = word
         while unique in found:
             counts[word] = counts.get(word, 1) + 1

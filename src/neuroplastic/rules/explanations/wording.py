@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..rule_base import IGNORED, Numbers
+from ..rule_base import IGNORED, Linear, Numbers
 from .explanation import Case, Explanation
 from .taking_over import Change
 
@@ -15,6 +15,8 @@ OUTPUTS_SHOWN = 6
 HIDDEN_SHOWN = 3
 # Up to so many attributes a rule is told in full and in its own order.
 FEW_ATTRIBUTES = 5
+# A set of categories lists those of this membership and more.
+LISTED = 0.5
 
 
 def batch_text(explanation: Explanation) -> str:
@@ -94,17 +96,22 @@ def premise_text(case: Case, rule: int, attribute: int) -> str:
     variable = case.rules.inputs[attribute]
     term = variable.terms[case.rules.premises[rule, attribute]]
     value = float(case.x[attribute])
-    met = _category(case, attribute) or f"{value:.4g}"
-    return f"{variable.name} is {term.name} ({met}, fits {percent(term.membership(value))})"
+    category = category_met(case, attribute)
+    if (
+        category is not None
+    ):  # a category is in a set or not: how far its code lies from the middle says nothing
+        fits = "fits" if term.membership(value) >= LISTED else "does not fit"
+        return f"{variable.name} is {term.name} (it is {category}, {fits})"
+    return f"{variable.name} is {term.name} ({value:.4g}, fits {percent(term.membership(value))})"
 
 
-def _category(case: Case, attribute: int) -> str | None:
-    """The category that a code stands for: 'it is primary'; None for any other attribute."""
+def category_met(case: Case, attribute: int) -> str | None:
+    """The category that a code stands for; None for any other attribute."""
     limits = case.explanation.limits
     for choice in () if limits is None else limits.choices:
         if attribute == choice.attributes[0] and choice.name == case.rules.inputs[attribute].name:
             place = int(choice.places(case.x[None])[0])
-            return f"it is {choice.categories[place] if place >= 0 else 'none of the known'}"
+            return choice.categories[place] if place >= 0 else "none of the known"
     return None
 
 
@@ -126,7 +133,17 @@ def alternative_line(case: Case) -> str:
         return "there is no other rule"
     firing = case.firing[case.fired == rule]
     state = f"fired {percent(firing[0])}" if len(firing) else "did not fire"
-    return f"next in line: rule {rule + 1} ({state}{_held_back(case, rule)}); {taking_over(case)}"
+    speaks = spoken_for(case, rule)
+    return f"next in line: rule {rule + 1} ({state}{_held_back(case, rule)}){speaks}; {taking_over(case)}"
+
+
+def spoken_for(case: Case, rule: int) -> str:
+    """', which speaks for default': the class that a rule concludes here; nothing where outputs are no classes."""
+    part = case.rules.consequents
+    if not case.rules.classes or not isinstance(part, Linear):
+        return ""
+    said = part.bias[rule] if part.is_constant else part.bias[rule] + part.weight[rule] @ case.x
+    return f", which speaks for {case.rules.outputs[int(said.argmax())].name}"
 
 
 def taking_over(case: Case) -> str:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..explanations.explanation import Case, Explanation
-from ..explanations.wording import outcome, percent, taking_over
+from ..explanations.wording import category_met, outcome, percent, taking_over
 from ..rule_base import IGNORED, Numbers
 from .style import AGAINST, FOR, HATCH, INK, figure, short
 
@@ -76,7 +76,8 @@ def _rule_bars(case: Case, column: int) -> Bars:
 def _premise_bars(case: Case) -> Bars:
     strongest, rival = case.strongest, case.alternative
     margins: Numbers = case.premise_parts[0] if rival is None else case.margins(strongest, rival)
-    order = np.argsort(-np.abs(margins), kind="stable").tolist()
+    asked = (case.rules.premises[strongest] != IGNORED) | (np.abs(margins) > 0)
+    order = [place for place in np.argsort(-np.abs(margins), kind="stable").tolist() if asked[place]]
     shown: Sequence[int] = order if len(order) <= ATTRIBUTES_SHOWN else order[: ATTRIBUTES_SHOWN - 1]
     bars = [(_premise(case, strongest, attribute), float(margins[attribute])) for attribute in shown]
     rest = order[len(shown) :]
@@ -89,8 +90,9 @@ def _premise_bars(case: Case) -> Bars:
 
 def _premise(case: Case, rule: int, attribute: int) -> str:
     variable, term = case.rules.inputs[attribute], case.rules.premises[rule, attribute]
-    word = "any" if term == IGNORED else variable.terms[term].name
-    return f"{short(variable.name)} is {word}\n({case.x[attribute]:.4g})"
+    met = category_met(case, attribute) or f"{case.x[attribute]:.4g}"
+    asks = "not asked for" if term == IGNORED else f"is {short(variable.terms[term].name)}"
+    return f"{short(variable.name)} {asks}\n({short(met)})"
 
 
 def _draw(panel: Axes, bars: Bars) -> None:
