@@ -20,6 +20,8 @@ from .experience import Observations
 WARM_UP = 3
 # Numbers of observations for which the deciding pass is recorded; others are computed plainly.
 MOST_SIZES = 16
+# Whether a thread that waits for a GPU sleeps meanwhile, or asks again and again.
+WAITS_ASLEEP = False
 
 
 class CaptureWarning(UserWarning):
@@ -44,16 +46,19 @@ class RecordedStep:
         generators: Sequence[torch.Generator] = (),
         why_not: Callable[[], str | None] = lambda: None,
         silent: bool = False,
+        urgent: bool = False,
     ) -> None:
         """`changes` gives the tensors that it writes, whose versions autograd would count; `generators` are those of
         the device that it draws from, but for torch's own. `why_not` is asked for a reason to run it plainly before
-        it is recorded, and that is said once unless `silent`.
+        it is recorded, and that is said once unless `silent`. An `urgent` step's kernels go before those of others.
         """
         self.what, self._step, self._device = what, step, device
         self._changes, self._generators = changes, generators
         self._ask, self._why_not = why_not, ""
         self._said = silent
+        self._priority = -1 if urgent else 0
         self._graph: torch.cuda.CUDAGraph | None = None
+        self._changed: list[Tensor] = []
         self._given: Tensor | None = None
         self._stream: torch.cuda.Stream | None = None
         self._plain_runs = 0
@@ -85,7 +90,7 @@ class RecordedStep:
         assert self._given is not None
         self._graph.replay()
         # A replay changes tensors without saying so; what a network keeps for evaluation needs it.
-        torch.autograd.graph.increment_version(list(self._changes()))
+        torch.autograd.graph.increment_version(self._changed)
         return self._given.clone()
 
     def _run(self) -> Tensor:
@@ -95,7 +100,7 @@ class RecordedStep:
     def _run_aside(self) -> Tensor:
         """A plain run on the stream that will be recorded."""
         if self._stream is None:
-            self._stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+            self._stream = torch.cuda.Stream(self._device, priority=self._priority)  # type: ignore[no-untyped-call]
         current = torch.cuda.current_stream(self._device)
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
@@ -121,6 +126,9 @@ class RecordedStep:
             self._refuse(str(error).strip().splitlines()[0])
             return False
         self._graph = graph
+        self._changed = list(
+            self._changes()
+        )  # once: to go through a network takes longer than to launch a replay
         return True
 
     def _refuse(self, why_not: str | None) -> None:
@@ -171,6 +179,7 @@ class RecordedPass:
         """the observations of the latest pass on the device; None where they were only on the host"""
         self._inputs: dict[tuple[int, ...], Tensor] = {}
         self._pinned: dict[tuple[int, ...], Tensor] = {}
+        self._answers: dict[tuple[int, ...], Tensor] = {}
         self._steps: dict[tuple[int, ...], RecordedStep] = {}
 
     def forget(self) -> None:
@@ -179,40 +188,60 @@ class RecordedPass:
         self._inputs.clear()
         self._pinned.clear()
 
-    def __call__(self, observations: Observations) -> NDArray[np.float32]:
-        """What the pass gives for these observations."""
-        staged = torch.from_numpy(observations)
-        if self._device.type != "cuda" or (
-            observations.shape not in self._steps and len(self._steps) >= MOST_SIZES
-        ):
+    def __call__(
+        self, observations: Observations, rows: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float32]:
+        """What the pass gives for these observations, or for some `rows` of them."""
+        count = len(observations) if rows is None else len(rows)
+        size = (count, *observations.shape[1:])
+        if self._device.type != "cuda" or (size not in self._steps and len(self._steps) >= MOST_SIZES):
+            staged = torch.from_numpy(observations if rows is None else observations[rows])
             given, self.latest = self._plain(staged.to(self._device)), None
+            result: NDArray[np.float32] = given.float().cpu().numpy()
+            return result
+        self._prepare(size, torch.from_numpy(observations).dtype)
+        # What the last pass gave was waited for, so the copy from here is done.
+        staging = self._pinned[size].numpy()
+        if rows is None:
+            np.copyto(staging, observations)
         else:
-            given = self._recorded(staged)
-        result: NDArray[np.float32] = given.float().cpu().numpy()
-        return result
+            np.take(observations, rows, axis=0, out=staging, mode="clip")
+        self.latest = self._inputs[size]
+        self.latest.copy_(self._pinned[size], non_blocking=True)
+        return self._brought_back(self._steps[size]().float())
+
+    def _brought_back(self, given: Tensor) -> NDArray[np.float32]:
+        """A copy on the host, by way of memory that the device writes to: without that it would be copied twice."""
+        size = tuple(given.shape)
+        if size not in self._answers:
+            with torch.inference_mode(False):
+                self._answers[size] = torch.empty_like(given, device="cpu", pin_memory=True)
+        self._answers[size].copy_(given, non_blocking=True)
+        done = torch.cuda.Event(blocking=WAITS_ASLEEP)  # type: ignore[no-untyped-call]
+        done.record()  # type: ignore[no-untyped-call]
+        done.synchronize()  # type: ignore[no-untyped-call]
+        answer: NDArray[np.float32] = self._answers[size].numpy().copy()
+        return answer
 
     @torch.inference_mode()
     def _plain(self, observations: Tensor) -> Tensor:
         return self._pass(observations)
 
-    def _recorded(self, staged: Tensor) -> Tensor:
-        size = tuple(staged.shape)
-        if size not in self._steps:
-            with torch.inference_mode(False):  # it is written to in any mode
-                held = self._inputs[size] = torch.empty_like(staged, device=self._device)
-                self._pinned[size] = torch.empty_like(staged, pin_memory=True)
-            self._steps[size] = RecordedStep(
-                self.what,
-                lambda: self._plain(held),
-                self._device,
-                why_not=self._why_not,
-                silent=self._silent,
-            )
-        # What the last pass gave was waited for, so the copy from here is done.
-        self._pinned[size].copy_(staged)
-        self.latest = self._inputs[size]
-        self.latest.copy_(self._pinned[size], non_blocking=True)
-        return self._steps[size]()
+    def _prepare(self, size: tuple[int, ...], kind: torch.dtype) -> None:
+        """Have a pass for observations of this size, and where they lie on either side."""
+        if size in self._steps:
+            return
+        with torch.inference_mode(False):  # it is written to in any mode
+            held = self._inputs[size] = torch.empty(size, dtype=kind, device=self._device)
+            self._pinned[size] = torch.empty(size, dtype=kind, pin_memory=True)
+        self._steps[size] = RecordedStep(
+            self.what,
+            lambda: self._plain(held),
+            self._device,
+            why_not=self._why_not,
+            silent=self._silent,
+            urgent=True,
+        )
 
 
 def why_not_captured(network: nn.Module) -> str | None:

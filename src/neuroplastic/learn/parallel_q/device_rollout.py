@@ -11,14 +11,6 @@ from ..device_memory import check_room
 from ..experience import Observations
 
 
-class Part:
-    """The decisions of one update: which of the rollout they are, and which of them are seen in a mirror."""
-
-    def __init__(self, size: int, device: torch.device) -> None:
-        self.places = torch.zeros(size, dtype=torch.int64, device=device)
-        self.turned = torch.zeros(size, dtype=torch.bool, device=device)
-
-
 class DeviceRollout:
     """States, actions and targets of T decisions in G games, flat: decision t of game g is row t * G + g.
 
@@ -27,8 +19,9 @@ class DeviceRollout:
     """
 
     def __init__(
-        self, length: int, first: Observations, device: torch.device, *, apart: bool = False
+        self, length: int, first: Observations, device: torch.device, *, passes: int = 1, apart: bool = False
     ) -> None:
+        """Of `length` decisions in each game, of observations like `first`, learned from in so many `passes`."""
         games = len(first)
         decisions = length * games
         check_room(
@@ -43,14 +36,25 @@ class DeviceRollout:
         self._seen = torch.zeros_like(self.states) if apart else self.states
         self.actions = torch.zeros(decisions, dtype=torch.int64, device=device)
         self.targets = torch.zeros(decisions, device=device)
-        self.parts: dict[int, Part] = {}
+        # The decisions of all updates in their order, which of them are seen in a mirror, and how many are done.
+        self._order = torch.zeros(passes * decisions, dtype=torch.int64, device=device)
+        self._turned = torch.zeros(passes * decisions, dtype=torch.bool, device=device)
+        self._done = torch.zeros(1, dtype=torch.int64, device=device)
+        self._steps = torch.arange(decisions, device=device)
         self._places: dict[bytes, Tensor] = {}  # of groups of games
 
-    def part(self, size: int) -> Part:
-        """Where the decisions of an update of that size are named."""
-        if size not in self.parts:
-            self.parts[size] = Part(size, self.device)
-        return self.parts[size]
+    def line_up(self, order: NDArray[np.int64], turned: NDArray[np.bool_] | None) -> None:
+        """Bring the decisions of all updates in their order, and which of them are seen in a mirror."""
+        self._order.copy_(self.sent(order))
+        if turned is not None:
+            self._turned.copy_(self.sent(turned))
+        self._done.zero_()
+
+    def next_part(self, size: int) -> tuple[Tensor, Tensor]:
+        """The next so many decisions, (k,), and which of them are seen in a mirror; the device counts along."""
+        these = self._done + self._steps[:size]
+        self._done.add_(size).remainder_(len(self._order))  # after the last comes the first
+        return self._order[these], self._turned[these]
 
     def see(self, row: int, observations: Tensor) -> None:
         """Note what decision `row` of all games is made upon, (G, *shape), on either side."""

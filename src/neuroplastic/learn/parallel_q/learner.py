@@ -109,6 +109,9 @@ class ParallelQLearning:
         self._decision = self._recorded_decision(self._playing)
         self._judgement = self._recorded_decision(self.network) if config.overlap else self._decision
         self._pending = PendingUpdates((), self.device)
+        # Where updates are made while games are played, so that decisions need not wait for them.
+        apart = config.overlap and on_gpu
+        self._aside = torch.cuda.Stream(self.device) if apart else None  # type: ignore[no-untyped-call]
         self._steps: dict[int, RecordedStep] = {}  # by the size of a part
 
     @property
@@ -173,11 +176,11 @@ class ParallelQLearning:
         row = rollout.filled + ahead
         if first:
             self._explore(self.steps + ahead * self.games)
-        seen = rollout.observations[row][games]
-        best, values = self._best(seen)
+        seen = rollout.observations[row]
+        best, values = self._best(seen, games)
         if self._on_device is not None:
             latest = self._decision.latest
-            self._on_device.see_in(row, games, torch.from_numpy(seen) if latest is None else latest)
+            self._on_device.see_in(row, games, torch.from_numpy(seen[games]) if latest is None else latest)
         actions = _chosen(best, self._drawn[games], self._advice[games])
         rollout.decide_in(row, games, actions, values)
         return actions
@@ -198,7 +201,8 @@ class ParallelQLearning:
 
     def meanwhile(self, turns: int) -> None:
         """While games are played: make a share of the updates that are pending, of so many turns that are left."""
-        self._pending.go_on(turns)
+        with torch.cuda.stream(self._aside):
+            self._pending.go_on(turns)
 
     def _explore(self, steps: int) -> None:
         """Draw random actions anew, if it is time after so many decisions."""
@@ -309,15 +313,18 @@ class ParallelQLearning:
         """Make room on the device, and bring there what decisions of the rollout under way were made upon."""
         if not self.resident:
             return
+        config = self.config
         self._on_device = DeviceRollout(
-            self.config.rollout, rollout.current, self.device, apart=self.config.overlap
+            config.rollout, rollout.current, self.device, passes=config.passes, apart=config.overlap
         )
         for row in range(rollout.filled):
             self._on_device.see(row, torch.from_numpy(rollout.observations[row]))
 
     def _catch_up(self) -> None:
-        """Make all updates that are pending."""
-        self._pending.go_on()
+        """Make all updates that are pending; what comes after waits for them on the device."""
+        self.meanwhile(1)
+        if self._aside is not None:
+            torch.cuda.current_stream(self.device).wait_stream(self._aside)
 
     @torch.no_grad()
     def _follow(self) -> None:
@@ -331,17 +338,19 @@ class ParallelQLearning:
 
     @torch.inference_mode()
     def _best(
-        self, observations: Observations, *, judging: bool = False
+        self, observations: Observations, rows: NDArray[np.int64] | None = None, *, judging: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The best actions (k,) for observations (k, *shape), and their values, by the network that plays.
+        """The best actions (k,) for observations (k, *shape), or some `rows`, and their values.
 
-        For `judging` it is that which learns.
+        They are by the network that plays, or for `judging` by that which learns.
         """
         if self.network.training:
             self.network.eval()
         if self.resident:
-            best_now, values_now = (self._judgement if judging else self._decision)(observations)
+            best_now, values_now = (self._judgement if judging else self._decision)(observations, rows)
             return best_now.astype(np.int64), values_now
+        if rows is not None:
+            observations = observations[rows]
         network = self.network if judging else self._playing
         values, best = action_values(network, observations, self.actions, self.device).max(dim=1)
         return best.cpu().numpy(), values.float().cpu().numpy()
@@ -439,31 +448,14 @@ class ParallelQLearning:
             sizes += [len(part) for part in parts]
             if self._mirrored_actions is not None:
                 turns += [self.streams.replay.random(len(part)) < 0.5 for part in parts]
-        order_on_device = self._on_device.sent(np.concatenate(orders))
-        turns_on_device = self._on_device.sent(np.concatenate(turns)) if turns else None
-        ends = np.cumsum(sizes).tolist()
-        parts_of_order = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-        self._pending = PendingUpdates(
-            (
-                partial(self._update_on_device, part, order_on_device, turns_on_device)
-                for part in parts_of_order
-            ),
-            self.device,
-        )
+        self._on_device.line_up(np.concatenate(orders), np.concatenate(turns) if turns else None)
+        self._pending = PendingUpdates(map(self._step, sizes), self.device)
         self.updates += len(sizes)
+        if self._aside is not None:
+            self._aside.wait_stream(torch.cuda.current_stream(self.device))
         if not self.config.overlap:
             self._catch_up()
         return self._pending.loss
-
-    def _update_on_device(self, these: slice, order: Tensor, turns: Tensor | None) -> Tensor:
-        """Make one update, of these of all decisions in their order; its loss."""
-        assert self._on_device is not None
-        size = these.stop - these.start
-        part = self._on_device.part(size)
-        part.places.copy_(order[these])
-        if turns is not None:
-            part.turned.copy_(turns[these])
-        return self._step(size)()
 
     def _step(self, size: int) -> RecordedStep:
         """The update of a part of that size."""
@@ -479,14 +471,15 @@ class ParallelQLearning:
         return self._steps[size]
 
     def _learned(self, size: int) -> Tensor:
-        """One update from a part of the rollout on the device: a function of tensors that stay in place."""
+        """One update from the next part of the rollout on the device: a function of tensors that stay in place."""
         assert self._on_device is not None
-        rollout, part = self._on_device, self._on_device.part(size)
+        rollout = self._on_device
+        places, turned = rollout.next_part(size)
         states, actions, targets = (
-            held[part.places] for held in (rollout.states, rollout.actions, rollout.targets)
+            held[places] for held in (rollout.states, rollout.actions, rollout.targets)
         )
         self.network.train()
-        loss = self._descended(states, actions, targets, part.turned)
+        loss = self._descended(states, actions, targets, turned)
         self.network.eval()
         return loss
 
