@@ -88,7 +88,7 @@ def test_rules_are_switched_off_concluded_anew_added_in_words_and_saved(studio, 
     assert changed == ["Rule 1, switched off", f"Rule {cards}, added"]
     browser("""document.querySelector('#words').value = 'IF <b>x</b> is y THEN z';
         document.querySelector('#add button').click()""")
-    said = until("const it = document.querySelector('#problem'); return !it.hidden && it.textContent")
+    said = until("const it = document.querySelector('#add-problem'); return !it.hidden && it.textContent")
     assert "no input is meant by '<b>x</b> is y'" in said
     until(SETTLED, 2)
     all_standards_hold_the_edited_rules(studio, browser("return Rules.state.edits"))
@@ -100,6 +100,8 @@ def test_rules_are_switched_off_concluded_anew_added_in_words_and_saved(studio, 
     until("return document.querySelector('#model').value === 'model:turned' && Rules.state.view")
     made = TableModel.load(studio.folder / "models" / "turned")
     assert len(made.estimator.rules_) == cards - 1
+    edits = browser("return document.querySelector('#edits').textContent")
+    assert edits == "as it was saved: changed by hand from kinds, with 2 edits"
     assert browser.complaints() == [] or all("400" in line for line in browser.complaints())
 
 

@@ -11,7 +11,7 @@ from neuroplastic.studio import requests, tables
 from neuroplastic.studio.app import application
 from neuroplastic.studio.guard import Door
 from neuroplastic.studio.library import Library
-from neuroplastic.studio.uploads import UPLOADS, Uploads
+from neuroplastic.studio.uploads import UPLOADS, Uploads, safe_name
 from tests.studio.asking import ask, asked
 
 MALFORMED = {
@@ -56,6 +56,22 @@ def test_a_malformed_file_is_refused_with_a_reason_and_not_kept(folder):
         assert UPLOADS not in answer.json()["why"], name
     assert kept == {"tables": []}
     assert not list((folder / "models").rglob("*.csv"))
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("customers.csv", "customers.csv"),
+        ("Kunden 2026.csv", "Kunden 2026.csv"),
+        ("../../etc/passwd", "passwd.csv"),
+        ("C:\\tables\\a<b>.csv", "a-b.csv"),
+        ("..", "table.csv"),
+        ("", "table.csv"),
+        ("x" * 300, "x" * 40 + ".csv"),
+    ],
+)
+def test_an_upload_is_kept_under_the_name_that_its_owner_gave_it_and_leads_nowhere_else(given, kept):
+    assert safe_name(given) == kept
 
 
 def test_uploads_of_a_studio_that_is_gone_are_removed_and_those_of_a_living_one_stay(tmp_path):

@@ -64,21 +64,25 @@ def model(path: str) -> dict[str, Any]:
     from ..usecases.trying import model_to_try
     from .outcomes import kept_outcome
 
-    return {**asdict(model_to_try(_table(path))), "outcome": kept_outcome(Path(path))}
+    found, outcome = asdict(model_to_try(_table(path))), kept_outcome(Path(path))
+    if found["sliders"] is None and outcome is not None:
+        found["sliders"] = outcome.pop("sliders", None)
+    return {**found, "outcome": outcome}
 
 
 def explain(path: str, data: str, row: int) -> dict[str, Any]:
     """Why a model answers a row of a file as it does."""
-    from ..usecases.explaining import explain_row
+    from ..usecases.told_rows import tell_row
 
-    return {"text": explain_row(_table(path), data, number=row).text}
+    return asdict(tell_row(_table(path), data, row=row))
 
 
 def predictions(path: str, data: str) -> bytes:
     """The predictions of a file's rows as CSV."""
-    from ..usecases.tables import predict_table
+    from ..usecases.tables import predictions_beside
 
-    return predict_table(_table(path).model, data).csv().encode()
+    text: str = predictions_beside(_table(path).model, data).to_csv(index=False)
+    return text.encode()
 
 
 def archive(path: str) -> bytes:
@@ -105,15 +109,23 @@ def rules_as(path: str, ending: str) -> bytes:
 def turned(path: str, edits: list[Any], data: str | None) -> dict[str, Any]:
     """The rules of a model after edits, and what these change on a file's rows."""
     from ..usecases.turning import drawn_rules
+    from .outcomes import held_out, kept_outcome
 
-    return asdict(drawn_rules(_table(path), edits_of(edits), data))
+    outcome = kept_outcome(Path(path)) or {}
+    told = {name: outcome.get(name, "") for name in ("table", "from", "edits", "learned_on")}
+    drawn = asdict(drawn_rules(_table(path), edits_of(edits), data))
+    return {**drawn, "origin": {**told, "held_out": held_out(outcome)}}
 
 
 def save_turned(path: str, edits: list[Any], out: str) -> dict[str, Any]:
     """Write an edited model."""
     from ..usecases.editing import save_edited
+    from .outcomes import keep_turned
 
-    return {"model": save_edited(_table(path), edits_of(edits), out).name}
+    opened = _table(path)
+    made = save_edited(opened, edits_of(edits), out)
+    keep_turned(opened, made, len(edits))
+    return {"model": made.name}
 
 
 def turned_agent(path: str, edits: list[Any]) -> dict[str, Any]:

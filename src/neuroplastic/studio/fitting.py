@@ -38,7 +38,7 @@ def fit(channel: Channel, table: TableRequest, how: FitRequest, name: str, out: 
     fitted = fit_table(prepared, how, on_progress=_telling(channel))
     channel.send(PROGRESS, asdict(Headway("writing", 0, 1, "page")))
     saved = save_table(fitted, out)
-    outcome = asdict(outcome_of(fitted, saved.summary))
+    outcome = {**asdict(outcome_of(fitted, saved.summary)), "table": Path(table.data).name}
     keep_outcome(Path(out), outcome)
     channel.send(DONE, {"model": name, **outcome})
 
@@ -52,13 +52,16 @@ def refit(
     from ..usecases.opening import OpenedTable, open_anything
     from ..usecases.refitting import refit_edited
     from .edits import edits_of
+    from .outcomes import keep_turned
 
     torch.set_num_threads(threads)
     opened = open_anything(path)
     if not isinstance(opened, OpenedTable):
         raise InputError(f"{Path(path).name} is no model of a table")
     made = refit_edited(opened, edits_of(edits), data, out, on_progress=_telling(channel))
-    channel.send(DONE, {"model": name, "refitted": {**asdict(made), "path": name}})
+    told = {**asdict(made), "path": name}
+    keep_turned(opened, Path(out), len(edits), learned_on=Path(data).name)
+    channel.send(DONE, {"model": name, "refitted": told})
 
 
 def _telling(channel: Channel) -> Listener:

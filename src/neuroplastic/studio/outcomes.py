@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import safe_json
-from ..learn.table_model import FILES
+from ..learn.table_model import FILES, TableModel
 from ..whole_files import write_whole
+
+if TYPE_CHECKING:
+    from ..usecases.opening import OpenedTable
 
 FOLDER = ".fits"
 MOST_BYTES = 2**20
@@ -33,6 +36,35 @@ def kept_outcome(model: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, TypeError, KeyError):
         return None
     return outcome if isinstance(outcome, dict) else None
+
+
+def keep_turned(opened: OpenedTable, made: Path, edits: int, *, learned_on: str = "") -> None:
+    """Write of a model that was turned by hand what it was, and the sliders of its page with the rules as they are.
+
+    `learned_on` is the table that it learned on from afterwards.
+    """
+    from ..usecases.trying import sliders_of, turned_sliders
+
+    before = kept_outcome(opened.path) or {}
+    sliders = sliders_of(opened) or before.get("sliders")
+    kept = {
+        "from": opened.path.name,
+        "edits": edits + int(before.get("edits", 0)),
+        "learned_on": learned_on,
+        "table": learned_on or before.get("table", ""),
+        "original": before.get("original", before) or None,
+        "sliders": sliders and turned_sliders(sliders, TableModel.load(made).estimator.rules_),
+    }
+    keep_outcome(made, kept)
+
+
+def held_out(outcome: dict[str, Any] | None) -> tuple[str, float] | None:
+    """The measure and the mean of the folds that the rules had not seen, where a fit told them."""
+    try:
+        contest = ((outcome or {}).get("original") or outcome or {})["contest"]
+        return contest["measure"], next(float(mean) for _, ours, mean, _ in contest["ranked"] if ours)
+    except (KeyError, TypeError, ValueError, StopIteration):
+        return None
 
 
 def _place(model: Path) -> Path:

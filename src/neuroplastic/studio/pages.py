@@ -13,7 +13,7 @@ SHELLS = {
     "table": ("Table", "a CSV becomes rules", ("rule_base.js", "what_if.js", "response.js", "table.js")),
     "rules": (
         "Rules",
-        "turn them by hand",
+        "change them by hand",
         ("rules_play.js", "rules_changes.js", "rules_sets.js", "rules.js"),
     ),
     "train": ("Train", "agents of your own", ("train.js",)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import secrets
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from .exporting import attachment, exported
 from .fitting import MOST_FITS, Fit, Fits
 from .library import Library
 from .requests import answering, body_of, json_of, named
-from .uploads import Uploads
+from .uploads import Uploads, safe_name
 
 MOST_BYTES = 20 * 1024 * 1024
 MOST_TABLES = 20
@@ -114,7 +115,7 @@ class Tables:
 
     async def _kept(self, name: str, content: bytes) -> dict[str, object]:
         key = secrets.token_hex(8)
-        path = await asyncio.to_thread(self.uploads.write, f"{key}.csv", content)
+        path = await asyncio.to_thread(self.uploads.write, f"{key}/{safe_name(name)}", content)
         self.rows[key] = Rows(name, path, ours=True)
         for old in [k for k, rows in self.rows.items() if rows.ours][:-MOST_TABLES]:
             self._forget(old)
@@ -222,7 +223,8 @@ class Tables:
             return attachment(f"{name}.zip", await self.desk.ask("archive", path=path))
         if what == "predictions":
             data = str(self._rows(request.query_params.get("table", "")).path)
-            return attachment(f"{name}.csv", await self.desk.ask("predictions", path=path, data=data))
+            content = await self.desk.ask("predictions", path=path, data=data)
+            return attachment(f"{name}-predictions.csv", content)
         ending = choose("what", f".{what}", rule_files())
         return attachment(f"{name}{ending}", await self.desk.ask("rules_as", path=path, ending=ending))
 
@@ -260,6 +262,8 @@ class Tables:
         rows = self.rows.pop(key)
         if rows.ours:
             rows.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                rows.path.parent.rmdir()
 
     def _new_name(self, stem: str) -> str:
         """A name for a model: letters, digits and dashes of the file's, and a number where it is taken."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import shutil
 from pathlib import Path
@@ -27,12 +28,13 @@ class Uploads:
             self._tidy()
 
     def write(self, name: str, content: bytes) -> Path:
-        """Keep a file; its path."""
+        """Keep a file under a name, which may have a folder before it; its path."""
         if self._lock is None:
             self._own.mkdir(parents=True)
             self._lock = FileLock(self._own / _LOCK)
             self._lock.acquire()
         path = self._own / name
+        path.parent.mkdir(exist_ok=True)
         write_whole(path, content)
         return path
 
@@ -47,6 +49,13 @@ class Uploads:
     def _tidy(self) -> None:
         with contextlib.suppress(OSError):  # not empty: another studio's
             self._all.rmdir()
+
+
+def safe_name(given: str) -> str:
+    """What a person calls a table as a name of a file: pages and errors tell of it by that."""
+    stem = Path(given.replace("\\", "/")).name.removesuffix(".csv")
+    plain = re.sub(r"[^\w. -]+", "-", stem).strip(" .-")[:40]
+    return f"{plain or 'table'}.csv"
 
 
 def _remove(left: Path) -> None:

@@ -39,7 +39,7 @@ def with_rule(base: RuleBase, text: str) -> RuleBase:
     for part in _parts(words[3:cut]):
         if part.lower() in ("anything", ""):
             continue
-        place, term = _premise(base.inputs, part)
+        place, term = premise_of(base.inputs, part)
         premises[place] = term
     numbers = base.consequents.bias.mean(axis=0)
     like = 0
@@ -68,15 +68,37 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\s+AND\s+", text.strip(), flags=re.IGNORECASE)]
 
 
-def _premise(inputs: Sequence[Variable], text: str) -> tuple[int, int]:
+_UP_TO = re.compile(r"(?:under|below|less than|at most|up to|to|<=?)\s*(-?\d+(?:\.\d+)?)")
+_FROM = re.compile(r"(?:over|above|more than|at least|from|>=?)\s*(-?\d+(?:\.\d+)?)")
+
+
+def set_meant(names: Sequence[str], wanted: str) -> int | None:
+    """The place of the set that is meant: by its name or, of 'under 12' and 'over 12', the nearest that ends there.
+
+    A set that goes to 13 is called 'low (to 13)', one that begins there 'high (from 13)'. None where there is none.
+    """
+    lower = [name.lower() for name in names]
+    if wanted in lower:
+        return lower.index(wanted)
+    for bound in (_UP_TO, _FROM):
+        asked = bound.fullmatch(wanted)
+        ends = {k: bound.fullmatch(name.partition("(")[2].rstrip(")")) for k, name in enumerate(lower)}
+        near = {k: abs(float(end[1]) - float(asked[1])) for k, end in ends.items() if end and asked}
+        if near:
+            return min(near, key=lambda k: near[k])
+    return None
+
+
+def premise_of(inputs: Sequence[Variable], text: str) -> tuple[int, int]:
     """Places of input and set of `NAME is SET`."""
     for place, variable in enumerate(inputs):
         start = f"{variable.name.lower()} is "
         if text.lower().startswith(start):
             wanted = text[len(start) :].strip().lower()
             names = [term.name for term in variable.terms]
-            if wanted in [name.lower() for name in names]:
-                return place, [name.lower() for name in names].index(wanted)
+            meant = set_meant(names, wanted)
+            if meant is not None:
+                return place, meant
             known = ", ".join(names) or "none"
             raise InputError(f"{variable.name} has no set called {wanted!r}; it has: {known}")
     hint = suggestion(text.partition(" is ")[0], [variable.name for variable in inputs])

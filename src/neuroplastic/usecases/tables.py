@@ -140,6 +140,15 @@ class Predictions:
         return text
 
 
+def predictions_beside(model: TableModel, data: str | Path) -> pd.DataFrame:
+    """The rows of a file as they are, and beside them what the model predicts of each, in columns of their own."""
+    rows = model.read(data)
+    predicted = model.predict(rows)
+    names = [f"predicted {name}" if name == model.columns.target else name for name in predicted.columns]
+    free = [name if name not in rows.columns else f"{name} (predicted)" for name in names]
+    return pd.concat([rows, predicted.set_axis(free, axis=1)], axis=1)
+
+
 def predict_table(model: TableModel, data: str | Path) -> Predictions:
     """Predict every row of a file that has the model's columns."""
     return Predictions(model.columns.target, model.predict(model.read(data)))

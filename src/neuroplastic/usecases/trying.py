@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import InputError
 from ..learn.table_model import FILES
 from ..report.folder import PAGE
+from ..rules.rule_base import RuleBase
 from ..rules.text.plain import plain_sentences
 from .opening import OpenedTable
 from .tables import FittedTable
@@ -66,13 +67,25 @@ class ModelToTry:
 def model_to_try(opened: OpenedTable) -> ModelToTry:
     """What can be tried of a model that was opened; its sliders are those of the page that was written with it."""
     columns, page = opened.model.columns, opened.path / PAGE
-    rules = opened.model.estimator.rules_
-    sentences = tuple(plain_sentences(rules))
-    sliders = None
-    if page.is_file():
-        found = _CONTENT.search(page.read_text(encoding="utf-8"))
-        sliders = None if found is None else json.loads(found[1])
-    return ModelToTry(columns.target, columns.classes, columns.inputs, sentences, sliders, page.is_file())
+    sentences = tuple(plain_sentences(opened.model.estimator.rules_))
+    return ModelToTry(
+        columns.target, columns.classes, columns.inputs, sentences, sliders_of(opened), page.is_file()
+    )
+
+
+def sliders_of(opened: OpenedTable) -> dict[str, Any] | None:
+    """What the script of a model's page takes; None where it has no page, or its page no sliders."""
+    page = opened.path / PAGE
+    found = _CONTENT.search(page.read_text(encoding="utf-8")) if page.is_file() else None
+    content: dict[str, Any] | None = None if found is None else json.loads(found[1])
+    return content
+
+
+def turned_sliders(sliders: dict[str, Any], rules: RuleBase) -> dict[str, Any]:
+    """Sliders of a model for one that was turned by hand from it: the same columns, with the rules as they are now."""
+    told = dict(plain_sentences(rules))
+    sentences = [told[number] for number in range(1, len(rules) + 1)]
+    return {**sliders, "rules": json.loads(rules.json()), "sentences": sentences}
 
 
 def model_archive(opened: OpenedTable) -> bytes:

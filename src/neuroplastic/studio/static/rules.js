@@ -19,18 +19,27 @@ const Rules = (() => {
       try {
         const view = await ask(`${address()}/rules`, wish);
         problem("");
+        if (wish.edits.at(-1)?.kind === "add") one("#words").value = "";
+        refused("");
         state.view = view;
         if (!wish.edits.length) state.first = structuredClone(view); // a drag writes into the view
         if (view.agent) withSeen();
         show();
         if (view.agent && !state.again && (view.quick || RulesPlay.state.wanted)) RulesPlay.play([...state.edits], 400);
       } catch (error) {
-        problem(error.message);
+        // Beside what was done, if it was a rule in words: the top of the page may be out of sight.
+        const words = state.edits.at(-1)?.kind === "add";
+        (words ? refused : problem)(error.message);
         if (state.edits.length && !state.again) state.edits.pop(); // what was refused is not kept
       }
     } while (state.again);
     state.pending = false;
     one("#busy").hidden = true;
+  }
+
+  function refused(text) {
+    one("#add-problem").hidden = !text;
+    one("#add-problem").textContent = text;
   }
 
   function edit(one_) {
@@ -73,9 +82,9 @@ const Rules = (() => {
     one("#undo").disabled = !state.edits.length;
     one("#redo").disabled = !state.undone.length;
     const count = state.edits.length;
-    one("#edits").textContent = count ? `${count} edit${count > 1 ? "s" : ""}` : "as it was learned";
+    one("#edits").textContent = count ? `${count} edit${count > 1 ? "s" : ""}` : asItIs(view.origin);
     if (view.agent) RulesPlay.show();
-    else showEffect(view.effect);
+    else showEffect(view.effect, view.origin);
     showLearning(view);
     const focused = document.activeElement?.dataset?.handle || document.activeElement?.dataset?.key;
     showCards(view);
@@ -86,6 +95,13 @@ const Rules = (() => {
     RulesSets.showMap(view);
     RulesChanges.show(state.first, view);
     if (focused) document.querySelector(`[data-handle="${focused}"], [data-key="${focused}"]`)?.focus();
+  }
+
+  // Where a model comes from that was saved here before.
+  function asItIs(origin) {
+    if (!origin?.from) return "as it was learned";
+    const edits = `${origin.edits} edit${origin.edits === 1 ? "" : "s"}`;
+    return origin.learned_on ? `learned on from ${origin.from}, with ${edits}` : `as it was saved: changed by hand from ${origin.from}, with ${edits}`;
   }
 
   function showLearning(view) {
@@ -101,14 +117,14 @@ const Rules = (() => {
     const place = one("#rules-how");
     place.replaceChildren();
     if (!view.agent || view.inputs.length) return;
-    place.textContent = "This agent sees pictures: its rules ask for features that have no names, so what they ask for cannot be chosen here. What a rule concludes can be turned; the rule can be switched off, or frozen.";
+    place.textContent = "This agent sees pictures: its rules ask for features that have no names, so what they ask for cannot be chosen here. What a rule concludes can be changed; the rule can be switched off, or frozen.";
     const student = `${state.name}-student`;
     if (![...one("#model").options].some(({ value }) => value === `agent:${student}`)) return;
     place.append(" Rules in words, all of which can be changed: ");
     made("a", "", place, student).href = `/rules/${encodeURIComponent(student)}?agent=1`;
   }
 
-  function showEffect(effect) {
+  function showEffect(effect, origin) {
     const place = one("#effect");
     place.replaceChildren();
     if (!effect) return;
@@ -116,7 +132,13 @@ const Rules = (() => {
     made("span", "", line, `${effect.measure} ${effect.before.toFixed(3)} → `);
     const better = effect.after > effect.before;
     made("span", effect.after === effect.before ? "" : better ? "better" : "worse", line, effect.after.toFixed(3));
-    made("span", "how", line, ` on ${effect.rows.toLocaleString("en")} rows; ${effect.changed} predictions changed`);
+    const table = one("#table").selectedOptions[0]?.textContent;
+    const rows = `${effect.rows.toLocaleString("en")} rows`;
+    const own = origin?.table && origin.table === table;
+    made("span", "how", line, ` on ${own ? `the ${rows} it learned from` : `${rows} of ${table}`}; ${effect.changed} predictions changed`);
+    const [measure, mean] = origin?.held_out ?? [];
+    const seen = mean === undefined ? "" : `On rows it had not seen: ${measure} ${mean.toFixed(3)}, ${origin.from ? "before any edit" : "as it was learned"}. `;
+    made("p", "how", place, `${seen}${own || !origin?.table ? "A score on rows that rules were learned from flatters them: trust a change that makes sense, and try it on others." : ""}`);
     if (!effect.changed) return;
     const box = made("details", "", place);
     made("summary", "", box, "Which rows?");
@@ -341,6 +363,7 @@ const Rules = (() => {
       if (state.agent) {
         const start = state.edits.length ? await saved(one("#as").value) : state.name;
         await ask("/api/runs", { start });
+        state.leaving = true; // they are saved
         location.href = "/train";
         return;
       }
@@ -370,7 +393,15 @@ const Rules = (() => {
     }
   }
 
-  one("#model").addEventListener("change", open);
+  const changed = () => state.edits.length > 0;
+  const LOST = "Your changes of the rules are not saved. Leave them?";
+  window.addEventListener("beforeunload", (event) => {
+    if (changed() && !state.leaving) event.preventDefault();
+  });
+  one("#model").addEventListener("change", () => {
+    if (changed() && !window.confirm(LOST)) one("#model").value = `${state.agent ? "agent" : "model"}:${state.name}`;
+    else open();
+  });
   one("#table").addEventListener("change", () => {
     state.table = one("#table").value;
     remember(`/rules/${encodeURIComponent(state.name)}`, { table: state.table });

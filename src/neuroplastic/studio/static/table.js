@@ -1,7 +1,7 @@
 "use strict";
 // From a file to rules, and what can be tried with them. Names of columns are set as text, never as markup.
 const Table = (() => {
-  const { made, one, problem, ask, about, remember, fill, bar, shown, toast } = Studio;
+  const { made, one, problem, ask, about, remember, fill, bar, percent, toast } = Studio;
   const state = { table: null, fit: null, model: null, play: null, latency: [] };
 
   function busy(text) {
@@ -125,21 +125,40 @@ const Table = (() => {
     const model = await during("opening the model …", () => ask(`/api/models/${encodeURIComponent(name)}`));
     if (!model) return;
     state.model = { name, ...model };
+    await tableOf(model.outcome);
     remember(`/table/${encodeURIComponent(name)}`, { table: state.table?.key });
     one("#result").hidden = false;
     one("#model-target").textContent = model.target;
     one("#model-name").textContent = name;
-    showOutcome(model.outcome);
+    showOrigin(model.outcome);
+    showOutcome(model.outcome?.original ?? model.outcome);
     downloads(name, model);
     const place = one("#sentences");
     place.replaceChildren();
     for (const [number, sentence] of model.sentences) made("li", "", place, sentence.replace(/^RULE \d+: /, "")).value = number;
     showSliders(model.sliders);
     one("#explaining").hidden = !state.table;
-    one("#explanation").textContent = "";
+    one("#explanation").replaceChildren();
     if (state.table) one("#row").max = state.table.rows;
     window.scrollTo({ top: one("#result").getBoundingClientRect().top + window.scrollY - 12 });
     await lists();
+  }
+
+  // The table that a model was learned from, if it is at hand and no other was chosen.
+  async function tableOf(outcome) {
+    if (state.table || !outcome?.table) return;
+    const { tables } = await ask("/api/tables");
+    const found = tables.find(({ name }) => name === outcome.table);
+    if (found) state.table = await ask(`/api/tables/${encodeURIComponent(found.key)}`);
+  }
+
+  function showOrigin(outcome) {
+    const place = one("#origin");
+    place.hidden = !outcome?.from;
+    one("#outcome-title").textContent = outcome?.from ? "How good were they before the changes by hand?" : "How good are they?";
+    if (!outcome?.from) return;
+    const edits = `${outcome.edits} edit${outcome.edits === 1 ? "" : "s"}`;
+    place.textContent = outcome.learned_on ? `Learned on from ${outcome.from}, with ${edits} by hand, on ${outcome.learned_on}.` : `Changed by hand from ${outcome.from}: ${edits}.`;
   }
 
   function showOutcome(outcome) {
@@ -208,7 +227,34 @@ const Table = (() => {
     event.preventDefault();
     const wish = { table: state.table.key, row: Number(one("#row").value) };
     const found = await during("", () => ask(`/api/models/${encodeURIComponent(state.model.name)}/explain`, wish));
-    if (found) one("#explanation").textContent = found.text;
+    if (found) showRow(found);
+  }
+
+  function showRow({ row, says, probability, truth, right, rules, fired, text }) {
+    const place = one("#explanation");
+    place.replaceChildren();
+    const line = made("p", "verdict", place, `It says ${says}`);
+    if (probability !== null) made("span", "soft", line, ` (${percent(probability)})`);
+    if (truth !== null) made("span", right === false ? "worse" : right ? "better" : "soft", line, ` ${right === null ? "" : right ? "✓ " : "✗ "}in truth ${truth}`);
+    const values = made("dl", "row-values", place);
+    for (const [name, value] of row) {
+      const pair = made("div", "", values);
+      made("dt", "", pair, name);
+      made("dd", "", pair, value);
+    }
+    made("p", "how", place, `because ${fired > rules.length ? `of ${fired} rules that fired, these fired most` : "these rules fired"}:`);
+    for (const rule of rules) {
+      const card = made("article", "fired-rule", place);
+      card.style.setProperty("--share", rule.share);
+      const head = made("p", "head", card);
+      made("b", "", head, `Rule ${rule.number}`);
+      made("span", "share-text", head, percent(rule.share));
+      if (probability !== null) made("span", `for${rule.agrees ? " agrees" : ""}`, head, rule.agrees ? `for ${says}` : `against ${says}`);
+      made("p", "sentence", card, rule.sentence);
+    }
+    const more = made("details", "", place);
+    made("summary", "", more, "All of it in numbers");
+    made("pre", "explanation", more, text);
   }
 
   async function examples() {

@@ -100,7 +100,7 @@ const Train = (() => {
       if (run.steps.length) {
         const watch = made("a", "button", line, "Watch it play");
         watch.href = `/watch/${encodeURIComponent(run.name)}?seed=7`;
-        const turn = made("a", "button", line, "Turn its rules");
+        const turn = made("a", "button", line, "Change its rules");
         turn.href = `/rules/${encodeURIComponent(run.name)}?agent=1`;
       }
     }
