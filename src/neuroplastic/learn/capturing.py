@@ -20,8 +20,6 @@ from .experience import Observations
 WARM_UP = 3
 # Numbers of observations for which the deciding pass is recorded; others are computed plainly.
 MOST_SIZES = 16
-# Whether a thread that waits for a GPU sleeps meanwhile, or asks again and again.
-WAITS_ASLEEP = False
 
 
 class CaptureWarning(UserWarning):
@@ -217,7 +215,7 @@ class RecordedPass:
             with torch.inference_mode(False):
                 self._answers[size] = torch.empty_like(given, device="cpu", pin_memory=True)
         self._answers[size].copy_(given, non_blocking=True)
-        done = torch.cuda.Event(blocking=WAITS_ASLEEP)  # type: ignore[no-untyped-call]
+        done = torch.cuda.Event()  # type: ignore[no-untyped-call]
         done.record()  # type: ignore[no-untyped-call]
         done.synchronize()  # type: ignore[no-untyped-call]
         answer: NDArray[np.float32] = self._answers[size].numpy().copy()
