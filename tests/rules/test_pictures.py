@@ -333,3 +333,9 @@ def test_an_attribute_whose_sets_simplifying_took_away_is_drawn_as_it_was_before
     )
     (panel,) = plot_sets(before, gone).axes
     assert len(panel.lines) >= 2
+
+
+def test_sets_are_drawn_where_there_are_data(small):
+    ends = np.array([[0.5, 0, 0, 0], [1.5, 1, 1, 1]])
+    panel = plot_sets(None, small[1], ends=ends).axes[0]
+    assert panel.get_xlim() == (0.5, 1.5)

@@ -166,6 +166,13 @@ def test_categories_are_named_by_those_a_set_covers():
     ]
 
 
+def test_a_set_of_all_categories_but_the_missing_one_is_known():
+    centers, widths = np.array([0.5, 1.0]), np.array([0.9, 1.5])
+    cities = ["Praha", "Wien", "missing"]
+    assert category_names(centers, widths, cities, missing=2) == ["known", "anything known"]
+    assert category_names(centers[:1], widths[:1], cities) == ["Praha or Wien"]
+
+
 def test_data_and_words_name_the_sets_of_a_network_in_raw_units():
     torch.manual_seed(0)
     net = npl.NeuroFuzzyNetwork(2, 1, rules=3, terms=2, input_range=((0, 0), (1, 1)))

@@ -173,9 +173,11 @@ def _figures(
 ) -> list[Figure]:
     some = x.iloc[np.linspace(0, len(x) - 1, min(len(x), ROWS_DRAWN)).astype(int)]
     explanation = estimator.explain(some)
+    encoded = estimator.encode(x)
+    ends = np.stack([encoded.min(axis=0), encoded.max(axis=0)])
     drawn = [
         finished(
-            plot_sets(before, rules),
+            plot_sets(before, rules, ends=ends),
             "sets",
             "The fuzzy sets before (dotted) and after training.",
             "A set says what a word such as 'low' means for a column; its height is how much a value belongs to it.",

@@ -100,8 +100,13 @@ def names_of(
     return _told_apart(plain, old, places, [True] * len(plain) if used is None else used)
 
 
-def category_names(centers: Numbers, widths: Numbers, categories: Sequence[str]) -> list[str]:
-    """Names of the sets of a column of codes, by the categories they cover: 'primary', 'primary or secondary'."""
+def category_names(
+    centers: Numbers, widths: Numbers, categories: Sequence[str], missing: int | None = None
+) -> list[str]:
+    """Names of the sets of a column of codes, by the categories they cover: 'primary', 'primary or secondary'.
+
+    A set of all but the category at the place of `missing` values is 'known'.
+    """
     codes = np.arange(len(categories))
     names: list[str] = []
     for center, width in zip(centers.tolist(), widths.tolist(), strict=True):
@@ -109,8 +114,11 @@ def category_names(centers: Numbers, widths: Numbers, categories: Sequence[str])
         if not len(covered):  # a set between two codes, or beyond them, is named after the nearest one
             covered = np.abs(codes - center).argmin(keepdims=True)
         name = " or ".join(categories[code] for code in covered.tolist())
+        left = set(codes.tolist()) - set(covered.tolist())
         if len(covered) == len(codes) > 1:
             name = "anything known"
+        elif len(covered) > 1 and missing is not None and left == {missing}:
+            name = "known"
         names.append(name if name not in names else f"{name} {names.count(name) + 1}")
     return names
 

@@ -14,7 +14,7 @@ from ...rules.names import ANY
 from ...rules.naming import Naming
 from ...rules.reading import read_rules
 from ...rules.true_names import NamedSet, category_names
-from .encoding import Encoder
+from .encoding import MISSING, Encoder
 from .rows import Numbers
 
 
@@ -58,7 +58,10 @@ def naming_of(
         )
         order = np.argsort(centers, kind="stable")
         known = readable(word if word != ANY else f"{ANY} of them" for word in categories)
-        terms[names[column]] = category_names(scaler[0][column] + centers[order], widths[order], known)
+        missing = categories.index(MISSING) if MISSING in categories else None
+        terms[names[column]] = category_names(
+            scaler[0][column] + centers[order], widths[order], known, missing
+        )
     mine = _usable(words, names, encoder)
     return Naming(names, outputs, scaler, output_scaler, terms or None, classes, mine, quantiles, kept)
 

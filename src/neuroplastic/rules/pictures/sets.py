@@ -31,11 +31,13 @@ def plot_sets(
     *,
     attributes: Sequence[int | str] | None = None,
     feature_names: Sequence[str] | None = None,
+    ends: Numbers | None = None,
 ) -> Figure:
     """The sets of each attribute before (thin grey, dotted) and after training (by their order from dark to light).
 
     `before` None draws the sets as they are. Of more than 12 attributes those are drawn whose sets changed most,
-    unless `attributes` says which. Rule bases carry their names; `feature_names` is for networks.
+    unless `attributes` says which. Rule bases carry their names; `feature_names` is for networks. `ends` (2, D) are
+    the least and the greatest value of each attribute in data: sets are drawn between them, where there are values.
     """
     new = as_rules(after, feature_names)
     old = None if before is None else as_rules(before, feature_names)
@@ -53,7 +55,8 @@ def plot_sets(
     drawing = figure(max(4.8, 3.0 * columns), 0.9 + 2.1 * rows)
     panels = drawing.subplots(rows, columns, squeeze=False).ravel()
     for panel, attribute in zip(panels, shown, strict=False):
-        _draw(panel, None if old is None else old.inputs[attribute], new.inputs[attribute])
+        between = None if ends is None else (float(ends[0, attribute]), float(ends[1, attribute]))
+        _draw(panel, None if old is None else old.inputs[attribute], new.inputs[attribute], between)
     for panel in panels[len(shown) :]:
         panel.remove()
     for panel in panels[: len(shown) : columns]:
@@ -89,7 +92,7 @@ def _change(old: Variable, new: Variable) -> float:
     )
 
 
-def _draw(panel: Axes, old: Variable | None, new: Variable) -> None:
+def _draw(panel: Axes, old: Variable | None, new: Variable, ends: tuple[float, float] | None = None) -> None:
     terms = [*new.terms, *(() if old is None else old.terms)]
     panel.set_title(short(new.name), fontsize="medium")
     panel.set_ylim(0, 1.04 + 0.125 * NAME_LINES)
@@ -99,6 +102,8 @@ def _draw(panel: Axes, old: Variable | None, new: Variable) -> None:
         return
     low = min(term.center - WIDTHS_SHOWN * term.width for term in terms)
     high = max(term.center + WIDTHS_SHOWN * term.width for term in terms)
+    if ends is not None and ends[0] < ends[1]:
+        low, high = ends
     for term in () if old is None else old.terms:
         panel.plot(*_curve(term, low, high), color=FAINT, linestyle=":", linewidth=1.6)
     colors = shades(len(new.terms)) if new.terms else []  # simplifying may have left none
@@ -122,10 +127,11 @@ def _name_terms(panel: Axes, variable: Variable) -> None:
     low, high = panel.get_xlim()
     ends = [-math.inf] * NAME_LINES
     for term in variable.terms:
-        half = 0.5 * len(term.name) * CHARACTER * (high - low)
+        name = short(term.name)
+        half = 0.5 * len(name) * CHARACTER * (high - low)
         center = min(max(term.center, low + half), high - half)
         free = [line for line, end in enumerate(ends) if center - half > end]
         if free:
             height = 1.04 + 0.12 * free[0]
-            panel.text(center, height, term.name, ha="center", va="bottom", fontsize=7, color=INK)
+            panel.text(center, height, name, ha="center", va="bottom", fontsize=7, color=INK)
             ends[free[0]] = center + half + CHARACTER * (high - low)
