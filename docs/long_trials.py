@@ -17,8 +17,6 @@ DATA = HERE / "data" / "long.csv"
 SCORED = re.compile(r"(-?[\d.]+) \+- ([\d.]+) over (100|50) episodes")
 CHOSEN_ON = 10
 """Seeds from here on are those that settings were chosen on."""
-STILL = ("DTC",)
-"""Tasks of data/pixels.csv whose settings there, one by one, are those of the preset."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Row:
     """A trial."""
 
     purpose: str
-    """reported; choice: of settings, on other seeds; earlier: by settings that the preset had before"""
+    """reported; choice: of settings, on other seeds; earlier: by settings that the preset had before, or has not"""
     task: str
     agent: str
     seed: int
@@ -120,16 +118,8 @@ def earlier() -> list[Row]:
         for r in csv.DictReader(file):
             if r["purpose"] == "report":
                 told = (r["score_100_episodes"], r["sd"], r["leading_rules"], r["carry"], r["fit"])
-                now = r["task"] in STILL
-                start = (
-                    "reported" if now else "earlier",
-                    r["task"],
-                    "nfn",
-                    int(r["seed"]),
-                    int(r["decisions"]),
-                )
-                command = plain_command(r["task"], "nfn", int(r["seed"])) if now else r["command"]
-                found.append(Row(*start, r["score_by_epoch"], *told, command))
+                start = ("earlier", r["task"], "nfn", int(r["seed"]), int(r["decisions"]))
+                found.append(Row(*start, r["score_by_epoch"], *told, r["command"]))
     with (HERE / "data" / "parallel_q.csv").open(newline="") as file:
         for r in csv.DictReader(file):
             kind = (r["task"], r["agent"], r["learner"], r["decisions"], r["episodes"])

@@ -264,7 +264,30 @@ LONG: dict[str, dict[str, Any]] = {
         "steps_per_epoch": 30_000,
         "episodes": 25,
     },
-    "HTL": {"discount": 0.97, "steps_per_epoch": 40_000},
+    # In 4 tics one turns by more than a far monster is wide. Discount and lambda are about the roots of what they were.
+    "HTL": {
+        "frame_skip": 2,
+        "discount": 0.985,
+        "q_lambda": 0.8,
+        "exploration_hold": 2,
+        "balance": 0.01,
+        "epochs": 4,
+        "steps_per_epoch": 75_000,
+        "episodes": 15,
+    },
+    # Most of what is explored is what a script would do: a random shot hardly ever hits, and there are 26.
+    "DTC": {
+        "frame_skip": 2,
+        "discount": 0.995,
+        "q_lambda": 0.8,
+        "exploration_hold": 2,
+        "exploration_share": 0.6,
+        "advised": True,
+        "exploration_advised": 0.6,
+        "epochs": 4,
+        "steps_per_epoch": 42_000,
+        "episodes": 8,
+    },
     "TC": {"frame_skip": 12, "balance": 0.01, "steps_per_epoch": 30_000, "episodes": 20},
     "GH": {"epochs": 4, "steps_per_epoch": 60_000, "episodes": 15},
 }
