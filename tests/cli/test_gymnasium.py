@@ -5,10 +5,14 @@ import json
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-pytest.importorskip("gymnasium", reason="pip install 'neuroplastic[gym]'")
+from neuroplastic.errors import ConfigError
+from neuroplastic.gym.environment import GymEnvironment
+
+gymnasium = pytest.importorskip("gymnasium", reason="pip install 'neuroplastic[gym]'")
 SHORT = ("--epochs", 2, "--steps-per-epoch", 96, "--episodes", 3)
 LEARNERS = {
     "dqn": ("--batch-size", 8, "--learning-starts", 16),
@@ -107,6 +111,20 @@ def test_an_episode_of_cartpole_is_filmed(command, tmp_path):
     run = tmp_path / "runs" / "CartPole-v1-nfn-standard-seed0"
     assert "rules fired" in command("record", run, "--explain").out
     assert (run / "episode-0.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_what_cannot_draw_itself_is_not_filmed_and_says_why(monkeypatch):
+    class Bare(gymnasium.Env):
+        observation_space, action_space = gymnasium.spaces.Box(0, 1, (2,)), gymnasium.spaces.Discrete(2)
+
+    class Stubborn(Bare):
+        metadata: ClassVar = {"render_modes": ["rgb_array"]}
+
+    for kind, why in ((Bare, "lists no render mode 'rgb_array'"), (Stubborn, "render_mode='rgb_array'")):
+        spec = gymnasium.envs.registration.EnvSpec(f"{kind.__name__}-v0", entry_point=kind)
+        monkeypatch.setitem(gymnasium.registry, spec.id, spec)
+        with pytest.raises(ConfigError, match=f"{spec.id} cannot be filmed: .*{why}"):
+            GymEnvironment(spec.id, 1, seed=0, stream="evaluation", film=True)
 
 
 def test_what_no_agent_can_play_is_refused_by_name(command):

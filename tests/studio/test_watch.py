@@ -103,3 +103,5 @@ def test_what_is_named_on_the_command_line_decides_where_the_studio_opens(tmp_pa
     assert starting_place(library, "CartPole-v1") == "/train?task=CartPole-v1"
     with pytest.raises(InputError, match="does not exist"):
         starting_place(library, "some/where")
+    with pytest.raises(InputError, match=r"nope\.csv does not exist"):
+        starting_place(library, "nope.csv")

@@ -5,6 +5,7 @@ import json
 
 import pandas as pd
 import pytest
+import torch
 
 import neuroplastic as npl
 from neuroplastic import catalog
@@ -13,7 +14,7 @@ from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.rules.standards import NotExpressibleError
 from neuroplastic.usecases.opening import open_anything
 from neuroplastic.usecases.requests import rule_files
-from neuroplastic.usecases.rules import rules_file, rules_of
+from neuroplastic.usecases.rules import ReadRules, rules_file, rules_of
 
 
 def rules(place, name):
@@ -103,6 +104,21 @@ def test_a_hierarchy_is_refused_by_files_that_hold_one_rule_base(ending, place):
 def test_what_a_standard_cannot_say_is_refused_by_name(place):
     with pytest.raises(NotExpressibleError, match="layer_norm"):
         rules_file(rules(place, "network.safetensors"), ".fis")
+
+
+def test_what_has_a_gain_is_written_in_a_standard_by_sets_that_take_it_up(tmp_path):
+    torch.manual_seed(0)
+    net = npl.NeuroFuzzyNetwork(
+        2,
+        1,
+        3,
+        firing=npl.Firing(reduce="worst", gain=4.0, layer_norm=False, alpha=1.0),
+        consequent="constant",
+        dtype=torch.float64,
+    ).eval()
+    x, file = torch.rand(20, 2, dtype=torch.float64), tmp_path / "rules.fis"
+    file.write_bytes(rules_file(ReadRules((npl.rule_base(net),), net), ".fis"))
+    assert torch.allclose(npl.network_of(npl.import_rules(file), dtype=torch.float64)(x), net(x), atol=1e-6)
 
 
 def test_an_unknown_ending_is_refused(place):

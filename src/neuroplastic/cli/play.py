@@ -137,7 +137,7 @@ def run_list(options: argparse.Namespace) -> int:
         done = f"{listed.epochs}/{listed.wanted}"
         s = listed.summary
         if s is None:
-            rows.append((listed.name, done, "0", "-", "-", "-", "-", "-"))
+            rows.append((listed.name, done, str(listed.steps), "-", "-", "-", "-", "-"))
             continue
         figures = (s.best.mean, s.best.sd, s.last.mean, s.slope)
         rows.append((listed.name, done, str(s.last.steps), *(f"{f:.2f}" for f in figures), str(s.last.born)))

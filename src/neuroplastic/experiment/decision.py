@@ -254,7 +254,9 @@ def _how_sure(explained: PictureExplanation) -> list[str]:
         if hidden.ahead > MOST_AHEAD
         else f"it counts {hidden.ahead:.1f} times as much as any other"
     )
-    sure = "sure" if hidden.ahead >= SURE else "not sure: other places count nearly as much"
+    sure = (
+        "sure of the place" if hidden.ahead >= SURE else "not sure of the place: others count nearly as much"
+    )
     return [f"{sure}; {without}; {ahead}"]
 
 

@@ -270,7 +270,9 @@ class RunFolder:
         if which == "best":
             path = self.path / "best.safetensors"
             if not path.exists():
-                raise RunError(f"{self.path} has no evaluated epoch yet; go on with: {self.how_to_resume()}")
+                raise RunError(
+                    f"{self.path} has no evaluated epoch yet; take --which last, or go on with: {self.how_to_resume()}"
+                )
             need_regular(path)
             with reading(path):
                 network.load_state_dict(load_file(path))

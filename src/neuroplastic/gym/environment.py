@@ -21,7 +21,7 @@ def _made(environment_id: str, render_mode: str | None) -> Any:
     try:
         if render_mode is None:  # not every environment takes the argument
             return gymnasium.make(environment_id)
-        return gymnasium.make(environment_id, render_mode=render_mode)
+        return _that_draws(gymnasium, environment_id, render_mode)
     except gymnasium.error.UnregisteredEnv as error:
         raise ConfigError(
             f"Gymnasium cannot make {environment_id!r}: {error}; if a module of your own registers it, add --import "
@@ -29,6 +29,22 @@ def _made(environment_id: str, render_mode: str | None) -> Any:
         ) from error
     except (gymnasium.error.Error, ImportError) as error:
         raise ConfigError(f"Gymnasium cannot make {environment_id!r}: {error}") from error
+
+
+def _that_draws(gymnasium: Any, environment_id: str, render_mode: str) -> Any:
+    plain = gymnasium.make(environment_id)
+    known = plain.metadata.get("render_modes") or ()
+    plain.close()
+    if not {"rgb_array", render_mode}.intersection(known):
+        raise ConfigError(
+            f"{environment_id} cannot be filmed: its metadata lists no render mode 'rgb_array', but {list(known)}"
+        )
+    try:
+        return gymnasium.make(environment_id, render_mode=render_mode)
+    except TypeError as error:
+        raise ConfigError(
+            f"{environment_id} cannot be filmed: it cannot be made with render_mode='rgb_array' ({error})"
+        ) from error
 
 
 def spaces_of(environment_id: str) -> Spaces:

@@ -101,9 +101,9 @@ def page(path: str) -> bytes:
 
 def rules_as(path: str, ending: str) -> bytes:
     """The rules as a file."""
-    from ..usecases.rules import any_rules_file, rules_of
+    from ..usecases.rules import rules_file, rules_of
 
-    return any_rules_file(rules_of(_open(path)), ending)
+    return rules_file(rules_of(_open(path)), ending)
 
 
 def turned(path: str, edits: list[Any], data: str | None) -> dict[str, Any]:
@@ -144,18 +144,18 @@ def save_turned_agent(path: str, edits: list[Any], out: str) -> dict[str, Any]:
 
 def edited_rules_as(path: str, edits: list[Any], ending: str) -> bytes:
     """The rules of a model or an agent after edits, as a file."""
-    from ..usecases.rules import any_rules_file, rules_of
+    from ..usecases.rules import rules_file, rules_of
 
     opened, made = _open(path), edits_of(edits)
     if isinstance(opened, OpenedRun):
         from ..usecases.agent_editing import edited_agent
 
-        return any_rules_file(rules_of(edited_agent(opened, made)), ending)
+        return rules_file(rules_of(edited_agent(opened, made)), ending)
     if isinstance(opened, OpenedTable):
         from ..usecases.editing import edited_model
 
-        return any_rules_file(rules_of(OpenedTable(opened.path, edited_model(opened, made))), ending)
-    return any_rules_file(rules_of(opened), ending)
+        return rules_file(rules_of(OpenedTable(opened.path, edited_model(opened, made))), ending)
+    return rules_file(rules_of(opened), ending)
 
 
 def titles(runs: list[tuple[str, str]]) -> dict[str, str]:

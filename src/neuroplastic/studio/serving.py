@@ -24,11 +24,15 @@ STUDIES = "studies.db"
 """What `neuroplastic study run` makes where no other storage is named."""
 
 
+def _names_a_table(source: str) -> bool:
+    return source.lower().endswith((".csv", ".parquet"))
+
+
 def starting_place(library: Library, source: str | None) -> str:
     """The address that shows what was named: a run, a model, a file of rows or a task; an InputError for none."""
     if source is None:
         return f"/watch/{DEFAULT}?seed=7"
-    if source.lower().endswith((".csv", ".parquet")) and Path(source).is_file():
+    if _names_a_table(source) and Path(source).is_file():
         return f"/table?file={quote(library.add(Path(source)), safe='')}"
     boxed = in_the_box(source)
     if boxed is not None:
@@ -36,7 +40,7 @@ def starting_place(library: Library, source: str | None) -> str:
     try:
         kind = kind_of(source)
     except ValueError:
-        if "/" not in source and not Path(source).exists():
+        if "/" not in source and not Path(source).exists() and not _names_a_table(source):
             return f"/train?task={quote(source, safe='')}"
         raise
     path = Path(source) if Path(source).exists() else library.runs / source

@@ -75,17 +75,15 @@ def rules_file(rules: ReadRules, ending: str, *, exact: bool = False) -> bytes:
         return _csv(rules.levels[0]).encode()
     if ending == ".json":
         return f"{rules.levels[0].json()}\n".encode()
-    return exported(rules.levels[0], ending)
+    return _said(rules.levels[0], ending)
 
 
-def any_rules_file(rules: ReadRules, ending: str) -> bytes:
-    """As `rules_file`, but where a standard knows no gain the sets take it up: other widths, and the same firing."""
+def _said(rules: RuleBase, ending: str) -> bytes:
+    """In a standard; where it knows no gain the sets take it up: other widths, and the same firing."""
     try:
-        return rules_file(rules, ending)
+        return exported(rules, ending)
     except NotExpressibleError:
-        if len(rules.levels) > 1:
-            raise
-        return rules_file(ReadRules((rules.levels[0].without_gain(),), rules.source), ending)
+        return exported(rules.without_gain(), ending)
 
 
 def _csv(rules: RuleBase) -> str:

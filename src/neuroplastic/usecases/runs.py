@@ -134,6 +134,7 @@ class ListedRun:
     name: str
     epochs: int = 0
     wanted: int = 0
+    steps: int = 0
     summary: Summary | None = None
     problem: str | None = None
 
@@ -144,9 +145,10 @@ def list_runs(parent: str) -> list[ListedRun]:
     for folder in run_folders(parent):
         try:
             metrics, protocol = folder.metrics(), folder.protocol()
+            steps = max(folder.checkpoints.steps(), default=0)
         except (RunError, OSError) as error:
             found.append(ListedRun(folder.path.name, problem=str(error)))
             continue
         summary = summarise(metrics) if metrics else None
-        found.append(ListedRun(folder.path.name, len(metrics), protocol.epochs, summary))
+        found.append(ListedRun(folder.path.name, len(metrics), protocol.epochs, steps, summary))
     return found

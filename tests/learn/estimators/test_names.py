@@ -1,5 +1,7 @@
 """Words that estimators use for their sets: true of the data, one's own, kept by simplifying and by files."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,9 +62,12 @@ def test_words_can_be_chosen_after_the_fit_and_are_copied_by_clone(model, flower
 
 
 def test_words_for_what_is_no_column_are_refused_with_the_nearest_one(model, flowers):
-    wrong = clone(model).set_params(words={"petal lenght": ("short", "long")}).fit(*flowers)
+    wrong = {"petal lenght": ("short", "long")}
     with pytest.raises(npl.ConfigError, match="no column; did you mean 'petal length'"):
-        wrong.rules_  # noqa: B018
+        clone(model).set_params(words=wrong).fit(*flowers)
+    renamed = copy.deepcopy(model).set_params(words=wrong)
+    with pytest.raises(npl.ConfigError, match="no column; did you mean 'petal length'"):
+        renamed.rules_  # noqa: B018
     with pytest.raises(npl.ConfigError, match="two words"):
         clone(model).set_params(words={"petal length": ("short",)}).fit(*flowers)
     with pytest.raises(npl.ConfigError, match="words must map"):

@@ -24,6 +24,7 @@ from .encoding import Column, Encoder, column_names
 from .fitted import FittedRules
 from .looks import OnLook, telling
 from .making import first_network
+from .naming import check_words
 from .planning import hold_out, is_to_choose, plan_of
 from .readable import ordered_by_target
 from .readable.draft import Draft
@@ -224,6 +225,7 @@ class NeuroFuzzyEstimator(FittedRules):
             if self.readable:
                 columns = ordered_by_target(columns, X, self._target_columns(targets), weight)
             self.encoder_ = self._encoder(columns)
+            check_words(self.words, self.encoder_)
         x = self.encoder_(X)
         if len(x):
             ends = np.stack([x.min(axis=0), x.max(axis=0)])

@@ -70,11 +70,17 @@ def _usable(
     words: Mapping[str, Sequence[str]] | None, names: list[str], encoder: Encoder
 ) -> dict[str, Sequence[str]] | None:
     """The words for columns that rules can ask for; those of others are not needed."""
-    known = {*names, *(name for column in encoder.columns for name in (column.name, column.title))}
+    check_words(words, encoder)
+    return {name: given for name, given in (words or {}).items() if name in names} or None
+
+
+def check_words(words: Mapping[str, Sequence[str]] | None, encoder: Encoder) -> None:
+    """Raise a ConfigError that names what has words and is no column."""
+    columns = (name for column in encoder.columns for name in (column.name, column.title))
+    known = {*readable(encoder.names), *columns}
     for name in words or {}:
         if name not in known:
-            raise ConfigError(f"words has {name!r}, which is no column{suggestion(name, known)}")
-    return {name: given for name, given in (words or {}).items() if name in names} or None
+            raise ConfigError(f"words has {name!r}, which is no column{suggestion(str(name), known)}")
 
 
 def named_sets(net: NeuroFuzzyNetwork, naming: Naming) -> dict[str, list[NamedSet]]:
