@@ -45,6 +45,11 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monke
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
 
 
+def test_a_folder_that_is_not_there_is_named_and_no_hidden_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder for file: '.*nowhere'"):
+        write_whole(tmp_path / "nowhere" / "file", b"new")
+
+
 def _folders(place):
     for name, content in (("made", "new"), ("model", "old")):
         (place / name).mkdir()

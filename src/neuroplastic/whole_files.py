@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import secrets
 import shutil
@@ -29,6 +30,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     was. Who may read the file is for the umask to say, as with any other file.
     """
     target = Path(path)
+    if not target.parent.is_dir():  # or the system would name a hidden file that nobody asked for
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder for {target.name}", str(target.parent))
     # Not by `tempfile`, whose files are the owner's alone. Of two writers each has a name of its own.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:

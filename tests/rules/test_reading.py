@@ -52,3 +52,8 @@ def test_a_network_alone_has_one_rule_base():
 def test_what_is_no_network_is_refused_by_name():
     with pytest.raises(npl.ConfigError, match="got Linear"):
         npl.rule_bases(torch.nn.Linear(2, 1))
+    wrapped = torch.nn.Sequential(torch.nn.LayerNorm(2), npl.NeuroFuzzyNetwork(2, 1, 3))
+    with pytest.raises(
+        npl.ConfigError, match=r"got Sequential; it has one inside: give model.get_submodule\('1'\)"
+    ):
+        npl.rule_base(wrapped)

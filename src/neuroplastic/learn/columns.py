@@ -167,11 +167,17 @@ def check_names(target: str, inputs: Sequence[str]) -> None:
         raise ConfigError("columns and target must have different names")
 
 
+MOST_NAMED = 8
+
+
 def _need(frame: pd.DataFrame, name: str) -> None:
     if name not in frame.columns:
         close = [known for known in frame.columns if known.lower() == name.lower()]
         close = close or get_close_matches(name, list(frame.columns), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(map(repr, frame.columns[:8]))}"
+        others = len(frame.columns) - MOST_NAMED
+        more = f" and {others} more" if others > 0 else ""
+        names = ", ".join(map(repr, frame.columns[:MOST_NAMED]))
+        hint = f"did you mean {close[0]!r}?" if close else f"it has {names}{more}"
         raise InputError(f"the table has no column {name!r}; {in_short(hint)}")
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from torch import nn
+
 from ..errors import ConfigError
+from ..network.hierarchy import Hierarchy
 from ..network.nfn import NeuroFuzzyNetwork
 from .rule_base import Numbers, RuleBase
 
@@ -55,4 +58,16 @@ def not_a_network(
             f"{wanted}, got a fitted {kind}; call its own model.explain(X) or model.simplify(X, tolerance), read "
             "model.rules_, or take model.network_, which sees (model.encode(X) - model.offset_) / model.scale_"
         )
-    return ConfigError(f"{wanted}, got {kind}")
+    return ConfigError(f"{wanted}, got {kind}{_inside(given)}")
+
+
+def _inside(given: object) -> str:
+    """Where a module has a network inside, and what to give instead; nothing for others."""
+    if not isinstance(given, nn.Module):
+        return ""
+    within = [
+        name
+        for name, part in given.named_modules()
+        if name and isinstance(part, NeuroFuzzyNetwork | Hierarchy)
+    ]
+    return f"; it has one inside: give model.get_submodule({within[0]!r})" if within else ""

@@ -141,6 +141,9 @@ def test_text_that_differs_in_every_row_or_has_many_values_is_refused_by_name():
     many = pd.DataFrame({"city": [f"city {k % 51}" for k in range(200)], "x": np.arange(200) % 9})
     with pytest.raises(npl.InputError, match="'city' is text with 51 different values"):
         decided(many)
+    days = pd.DataFrame({"since": [f"{k % 28 + 1}.{k % 12 + 1}.2016" for k in range(200)]})
+    with pytest.raises(npl.InputError, match="dates are read where they are written as 2016-12-20"):
+        decided(days)
 
 
 def test_a_whole_number_that_counts_the_rows_is_said():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,8 +19,9 @@ from .rows import Numbers
 MOST_CATEGORIES = 50
 # In fewer rows, values that all differ do not make an identifier.
 ENOUGH_ROWS = 20
-# Text of this form is a date.
+# Text of this form is a date; of the other one it may be, with the day or the month first.
 ISO_DATE = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?"
+UNSURE_DATE = r"\d{1,2}[./]\d{1,2}[./]\d{2,4}"
 
 
 class UnusableColumnsError(InputError):
@@ -126,6 +128,7 @@ def _category(name: str, values: pd.Series, weight: Numbers, *, keep_constant: b
     if count > MOST_CATEGORIES:
         raise InputError(
             f"column {name!r} is text with {count} different values (at most {MOST_CATEGORIES} can be used)"
+            f"{_how_dates_are_written(words)}"
         )
     if count == len(values) >= ENOUGH_ROWS:
         raise InputError(f"column {name!r} is text that differs in every row, so it says which row it is")
@@ -137,6 +140,11 @@ def _category(name: str, values: pd.Series, weight: Numbers, *, keep_constant: b
     if len(categories) == 1 and not keep_constant:
         return Column(name, "constant")
     return Column(name, "category", categories, fill=max(categories, key=lambda word: of_word[word]))
+
+
+def _how_dates_are_written(words: Sequence[str]) -> str:
+    dates = all(re.fullmatch(UNSURE_DATE, word) for word in words)
+    return "; dates are read where they are written as 2016-12-20" if dates else ""
 
 
 def _doubt_identifier(name: str, numbers: Numbers) -> None:
