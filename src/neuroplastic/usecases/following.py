@@ -54,7 +54,13 @@ def _followed(name: str, folder: RunFolder) -> FollowedRun:
     steps = tuple(entry.steps for entry in metrics)
     running = (folder.path / "lock").exists() and folder.is_locked
     return FollowedRun(
-        name, title, config.protocol.epochs, running, steps, curves, _warning(metrics[-1]) if metrics else ""
+        name,
+        title,
+        config.protocol.epochs,
+        running,
+        steps,
+        curves,
+        collapse_told(metrics[-1]) if metrics else "",
     )
 
 
@@ -62,13 +68,14 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or value != value or abs(value) == float("inf") else float(value)
 
 
-def _warning(last: EpochMetrics) -> str:
+def collapse_told(last: EpochMetrics) -> str:
     """As `Diagnosis.collapsed` tells it, of the figures that a run keeps."""
     leading, carry = last.figures.get("leading_rules"), last.figures.get("carry")
     if leading is None or carry is None or (leading >= ONE_LEADER and carry >= LEAST_CARRY):
         return ""
     why = "one rule leads everywhere" if leading < ONE_LEADER else "nearly the same is decided everywhere"
     return (
-        f"The rule base is collapsed after epoch {last.epoch}: {why}; {100 * carry:.0f} % of the decisions "
-        "depend on which rules fire."
+        f"After epoch {last.epoch} {why}: {100 * carry:.0f} % of the decisions depend on which rules fire (the rule "
+        "base is collapsed). Where the score is good that is no fault: one decision may nearly always be the best. "
+        "Where it is not, train on; if that does not help, begin anew with few short rules (readable)."
     )

@@ -3,6 +3,7 @@
 const Response_ = (() => {
   const { one, shown } = Studio;
   const CELLS = 48;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
 
   function evaluated(content, row) {
     const { clip } = content;
@@ -49,7 +50,7 @@ const Response_ = (() => {
     const upward = across ? [across.low, across.high, across.name] : [low, most, name];
     labels(brush, box, ink, along, upward);
     one("#curve-told").textContent = across
-      ? `Darker is more of ${name}, from ${shown(low)} (light) to ${shown(most)} (dark). The dot is where the sliders stand.`
+      ? `${dark.matches ? "Lighter" : "Darker"} is more of ${name}, from ${shown(low)} (${dark.matches ? "dark" : "light"}) to ${shown(most)} (${dark.matches ? "light" : "dark"}). The dot is where the sliders stand.`
       : `${name} as ${along.name} changes, all else where the sliders stand. The dot is where they stand now.`;
   }
 
@@ -58,8 +59,8 @@ const Response_ = (() => {
     for (let j = 0; j < CELLS; j += 1) {
       for (let i = 0; i < CELLS; i += 1) {
         const level = Math.min(Math.max(height((i + 0.5) / CELLS, (j + 0.5) / CELLS), 0), 1);
-        // From near white through the studio's blue to near black: darker is more, in grey too.
-        const [r, g, b] = level < 0.5 ? [240 - 380 * level * 0.9, 245 - 260 * level, 250 - 150 * level] : [69 - 98 * (level - 0.5), 115 - 150 * (level - 0.5), 175 - 220 * (level - 0.5)];
+        // From near white through the studio's blue to near black: darker is more, in grey too. On a dark page lighter is.
+        const [r, g, b] = dark.matches ? [28 + 92 * level, 32 + 148 * level, 40 + 210 * level] : level < 0.5 ? [240 - 380 * level * 0.9, 245 - 260 * level, 250 - 150 * level] : [69 - 98 * (level - 0.5), 115 - 150 * (level - 0.5), 175 - 220 * (level - 0.5)];
         brush.fillStyle = `rgb(${Math.round(r)}, ${Math.round(g)}, ${Math.round(b)})`;
         brush.fillRect(box.left + i * wide, box.bottom - (j + 1) * high, wide + 0.6, high + 0.6);
       }

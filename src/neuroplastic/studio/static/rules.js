@@ -19,7 +19,11 @@ const Rules = (() => {
       try {
         const view = await ask(`${address()}/rules`, wish);
         problem("");
-        if (wish.edits.at(-1)?.kind === "add") one("#words").value = "";
+        if (wish.edits.length > (state.shownEdits ?? 0) && wish.edits.at(-1).kind === "add") {
+          one("#words").value = "";
+          toast(`Added: ${view.sentences.at(-1).replace(/^RULE \d+: /, "")}`);
+        }
+        state.shownEdits = wish.edits.length;
         refused("");
         state.view = view;
         if (!wish.edits.length) state.first = structuredClone(view); // a drag writes into the view
@@ -166,7 +170,7 @@ const Rules = (() => {
       made("b", "", label, ` Rule ${rule + 1}`);
       box.addEventListener("change", () => edit({ kind: "switch", rule, on: box.checked }));
       freezing(head, view, rule);
-      if (total) made("span", "", head, view.agent ? `leads ${percent(view.leads[rule] / total)} of the decisions` : `leads on ${view.leads[rule]} rows, ${percent(view.leads[rule] / total)}`);
+      if (total) made("span", "", head, view.agent ? `leads ${percent(view.leads[rule] / total)} of the decisions` : `leads on ${view.leads[rule]} rows, ${percent(view.leads[rule] / total)}`).title = "a rule leads where no other fires more";
       made("p", "sentence", card, sentence.replace(/^RULE \d+: /, ""));
       const inside = folded(card, state.editing, rule, "Change this rule");
       const parts = made("div", "premises", inside);
@@ -273,7 +277,7 @@ const Rules = (() => {
     one("#watch-it").href = `/watch/${encodeURIComponent(state.name)}?seed=7`;
     one("#busy").hidden = false;
     one("#turning").hidden = true;
-    Object.assign(state, { edits: [], undone: [], view: null, first: null, seen: null, unfolded: new Set(), editing: new Set() });
+    Object.assign(state, { edits: [], undone: [], shownEdits: 0, view: null, first: null, seen: null, unfolded: new Set(), editing: new Set() });
     RulesPlay.open(state.name, met);
     await refresh();
   }

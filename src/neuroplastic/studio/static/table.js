@@ -105,7 +105,7 @@ const Table = (() => {
         return problem(error.message);
       }
       const { headway } = told;
-      one("#stage").textContent = STAGES[headway.stage]?.[1] ?? headway.stage ?? "Starting …";
+      one("#stage").textContent = STAGES[headway.stage]?.[1] ?? headway.stage ?? "Starting: the learner is being loaded, which takes some seconds";
       const count = headway.total > 1 ? `${headway.unit} ${Math.min(headway.done + 1, headway.total)} of ${headway.total}` : "";
       one("#figures").textContent = [count, headway.figures].filter(Boolean).join(" · ");
       one("#meter").value = overall(headway);
@@ -146,9 +146,10 @@ const Table = (() => {
 
   // The table that a model was learned from, if it is at hand and no other was chosen.
   async function tableOf(outcome) {
-    if (state.table || !outcome?.table) return;
+    if (state.table) return;
     const { tables } = await ask("/api/tables");
-    const found = tables.find(({ name }) => name === outcome.table);
+    const names = [outcome?.table, `${outcome?.from ?? state.model.name}.csv`];
+    const found = tables.find(({ name }) => names.includes(name));
     if (found) state.table = await ask(`/api/tables/${encodeURIComponent(found.key)}`);
   }
 

@@ -4,6 +4,7 @@ const Train = (() => {
   const { made, drawn, one, problem, ask, remember, shown, toast } = Studio;
   const TITLES = { mean: "Score of greedy episodes", loss: "Loss", pace: "Steps a second", sets: "Fuzzy sets", born: "Sets born", premises: "Premises a rule (fewer: pruned)", rules_firing: "Rules that fire for a decision", leading_rules: "Rules that lead (1: collapsed)", carry: "Decisions that depend on the rules" };
   const [WIDE, HIGH, LEFT, LOW] = [420, 200, 52, 26];
+  const FEW = 4;
   const state = { chosen: [], known: null, told: null };
 
   async function act(address, wish) {
@@ -38,6 +39,15 @@ const Train = (() => {
     }
     showRuns(told);
     showCurves(told.followed, told.here);
+    few(told.runs);
+  }
+
+  // Few runs are looked at without ticking them, so that it is seen what can be done with each; but nobody is kept from
+  // beginning one.
+  function few(runs) {
+    const asked = state.chosen.length || new URLSearchParams(location.search).has("task");
+    if (!state.offered && !asked && runs.length <= FEW) state.chosen = [...runs];
+    state.offered = true;
   }
 
   function showHere(here) {
@@ -48,8 +58,8 @@ const Train = (() => {
     place.replaceChildren();
     for (const run of here) {
       const line = made("div", "training", place);
-      made("b", "", line, run.name || "starting …");
-      const words = { starting: "starting", step: run.evaluated ? `evaluating, episode ${run.evaluated}` : "training", stopped: "stopped; it can be gone on with", done: "done", failed: `failed: ${run.why}` };
+      made("b", "", line, run.name || "A new run");
+      const words = { starting: "loading the task and the learner: some seconds", step: run.evaluated ? `evaluating, episode ${run.evaluated}` : "training", stopped: "stopped; it can be gone on with", done: "done", failed: `failed: ${run.why}` };
       made("span", run.state === "failed" ? "problem" : "how", line, words[run.state]);
       if (run.of) {
         const meter = made("progress", "", line);
@@ -113,7 +123,8 @@ const Train = (() => {
     const warnings = one("#warnings");
     warnings.replaceChildren();
     for (const run of runs) {
-      if (run.warning || run.problem) made("p", "problem", warnings, `${run.name}: ${run.warning || run.problem}`);
+      if (run.problem) made("p", "problem", warnings, `${run.name}: ${run.problem}`);
+      else if (run.warning) made("p", "note", warnings, `${run.name}: ${run.warning}`);
     }
     const place = one("#curves");
     place.replaceChildren();
@@ -128,12 +139,11 @@ const Train = (() => {
     made("figcaption", "", figure, title);
     const values = runs.flatMap((run) => run.curves[curve].filter((value) => value !== null));
     const most = Math.max(...runs.map((run) => run.steps[run.steps.length - 1]), 1);
-    let [low, high] = [Math.min(...values), Math.max(...values)];
-    if (low === high) [low, high] = [low < 0 ? low - 1 : Math.max(0, low - 1), high + 1];
+    const [low, high] = [Math.min(...values), Math.max(...values)];
     const x = (step) => LEFT + ((WIDE - LEFT - 8) * step) / most;
-    const y = (value) => HIGH - LOW - ((HIGH - LOW - 12) * (value - low)) / (high - low);
+    const y = (value) => HIGH - LOW - (HIGH - LOW - 12) * (high > low ? (value - low) / (high - low) : 0.5);
     const picture = drawn("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": `${title}: ${runs.map((run) => `${run.name} ${shown(run.curves[curve].at(-1), 3)}`).join(", ")}` }, figure);
-    for (const value of [low, high]) {
+    for (const value of new Set([low, high])) {
       drawn("line", { class: "grid", x1: LEFT, x2: WIDE - 8, y1: y(value), y2: y(value) }, picture);
       drawn("text", { class: "tick", x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, picture).textContent = shown(value, 3);
     }
