@@ -54,7 +54,7 @@ def test_a_dropped_table_becomes_rules_that_can_be_tried(studio, browser, until,
     assert "Better than always saying" in browser("return document.querySelector('#verdict').textContent")
     assert browser("return document.querySelectorAll('#contest .bar').length") == 5
     sentences = browser("return document.querySelector('#sentences').innerText")
-    assert '<img src=x onerror="document.title= hit ">' in sentences
+    assert '<img src=x onerror="document.title=’hit’">' in sentences
     assert "<script>" in sentences
 
     # The slider of the column that tells the class: what the rules say follows within 100 ms.

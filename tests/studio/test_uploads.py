@@ -9,9 +9,11 @@ pytest.importorskip("starlette", reason="needs the extra 'studio'")
 
 from neuroplastic.studio import requests, tables
 from neuroplastic.studio.app import application
+from neuroplastic.studio.fitting import Fit
 from neuroplastic.studio.guard import Door
 from neuroplastic.studio.library import Library
 from neuroplastic.studio.uploads import UPLOADS, Uploads, safe_name
+from neuroplastic.studio.worker import FAILED
 from tests.studio.asking import ask, asked
 
 MALFORMED = {
@@ -72,6 +74,12 @@ def test_a_malformed_file_is_refused_with_a_reason_and_not_kept(folder):
 )
 def test_an_upload_is_kept_under_the_name_that_its_owner_gave_it_and_leads_nowhere_else(given, kept):
     assert safe_name(given) == kept
+
+
+def test_a_fit_that_fails_tells_of_its_file_by_the_name_alone():
+    made = Fit(1, "x", "models/.uploads/ab/cd/customers.csv")
+    made.hear(FAILED, "models/.uploads/ab/cd/customers.csv has no column 'churn'")
+    assert made.told()["why"] == "customers.csv has no column 'churn'"
 
 
 def test_uploads_of_a_studio_that_is_gone_are_removed_and_those_of_a_living_one_stay(tmp_path):

@@ -86,6 +86,8 @@ class Fit:
     number: int
     name: str
     """of the model that it makes"""
+    data: str = ""
+    """the file that it learns from, which is told of by its name alone"""
     worker: Worker | None = None
     state: str = RUNNING
     headway: dict[str, Any] = field(default_factory=dict)
@@ -101,7 +103,8 @@ class Fit:
         elif kind == DONE:
             self.outcome, self.state = content, DONE
         elif kind in (FAILED, CRASHED):
-            self.why = content or "the fit's process ended without a word; the studio's terminal may say why"
+            told = content and content.replace(self.data, Path(self.data).name) if self.data else content
+            self.why = told or "the fit's process ended without a word; the studio's terminal may say why"
             self.state = FAILED
 
     def told(self) -> dict[str, Any]:
@@ -130,20 +133,20 @@ class Fits:
 
     def start(self, table: TableRequest, how: FitRequest, name: str) -> Fit:
         """Begin one; blocks while the process starts."""
-        made = self._new(name)
+        made = self._new(name, str(table.data))
         out = str(self.models / name)
         made.worker = Worker(fit, table, how, name, out, self.threads, hear=made.hear)
         return made
 
     def start_from(self, path: str, edits: list[Any], data: str, name: str) -> Fit:
         """Begin to learn on from a model's edited rules; blocks while the process starts."""
-        made = self._new(name)
+        made = self._new(name, data)
         out = str(self.models / name)
         made.worker = Worker(refit, path, edits, data, name, out, self.threads, hear=made.hear)
         return made
 
-    def _new(self, name: str) -> Fit:
-        made = Fit(next(self._numbers), name)
+    def _new(self, name: str, data: str) -> Fit:
+        made = Fit(next(self._numbers), name, data)
         self.by_number[made.number] = made
         for number in [n for n, one in self.by_number.items() if one.state != RUNNING][:-KEPT]:
             del self.by_number[number]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import re
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,17 @@ class Rows:
     path: Path
     ours: bool
     """whether it was uploaded, and is the studio's to remove"""
+
+
+@contextlib.contextmanager
+def _by_its_name(rows: Rows | None) -> Iterator[None]:
+    """Errors within tell of rows by the name that their owner gave them: nobody knows where the studio keeps them."""
+    try:
+        yield
+    except InputError as error:
+        if rows is None:
+            raise
+        raise InputError(str(error).replace(str(rows.path), rows.name)) from error
 
 
 class Tables:
@@ -167,20 +179,20 @@ class Tables:
     async def explain(self, request: Request) -> Response:
         """Why a model answers a row as it does."""
         given = await json_of(request)
-        data = str(self._rows(named(given, "table", str)).path)
+        rows, row = self._rows(named(given, "table", str)), named(given, "row", int)
         _, path = self._model(request)
-        return JSONResponse(
-            await self.desk.ask("explain", path=path, data=data, row=named(given, "row", int))
-        )
+        with _by_its_name(rows):
+            return JSONResponse(await self.desk.ask("explain", path=path, data=str(rows.path), row=row))
 
     async def rules(self, request: Request) -> Response:
         """A model's rules after edits, and what these change on the rows at hand."""
         given = await json_of(request)
         _, path = self._model(request)
         key = given.get("table")
-        data = None if key is None else str(self._rows(str(key)).path)
-        edits = named(given, "edits", list, [])
-        return JSONResponse(await self.desk.ask("turned", path=path, edits=edits, data=data))
+        rows = None if key is None else self._rows(str(key))
+        data, edits = None if rows is None else str(rows.path), named(given, "edits", list, [])
+        with _by_its_name(rows):
+            return JSONResponse(await self.desk.ask("turned", path=path, edits=edits, data=data))
 
     async def save(self, request: Request) -> Response:
         """Write an edited model under a new name."""
@@ -222,18 +234,17 @@ class Tables:
         if what == "model":
             return attachment(f"{name}.zip", await self.desk.ask("archive", path=path))
         if what == "predictions":
-            data = str(self._rows(request.query_params.get("table", "")).path)
-            content = await self.desk.ask("predictions", path=path, data=data)
+            rows = self._rows(request.query_params.get("table", ""))
+            with _by_its_name(rows):
+                content = await self.desk.ask("predictions", path=path, data=str(rows.path))
             return attachment(f"{name}-predictions.csv", content)
         ending = choose("what", f".{what}", rule_files())
         return attachment(f"{name}{ending}", await self.desk.ask("rules_as", path=path, ending=ending))
 
     async def _look(self, key: str) -> dict[str, object]:
         rows = self._rows(key)
-        try:
+        with _by_its_name(rows):
             found = await self.desk.ask("look", path=str(rows.path), seconds=30.0)
-        except InputError as error:  # by its own name: nobody knows where the studio keeps it
-            raise InputError(str(error).replace(str(rows.path), rows.name)) from error
         return {"key": key, "name": rows.name, **found}
 
     def _need_room(self) -> None:
