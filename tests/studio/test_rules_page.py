@@ -23,6 +23,8 @@ from tests.usecases.test_agent_editing import LEFT, RIGHT, pole_balancer
 from tests.usecases.test_editing import table
 
 EFFECT = "return document.querySelector('#effect').innerText"
+LEAVING = """const leaving = new Event('beforeunload', { cancelable: true });
+window.dispatchEvent(leaving); return leaving.defaultPrevented"""
 VIEW = "return JSON.stringify(Rules.state.view)"
 SETTLED = "return !Rules.state.pending && Rules.state.edits.length === arguments[0]"
 
@@ -76,6 +78,7 @@ def test_rules_are_switched_off_concluded_anew_added_in_words_and_saved(studio, 
     )
     browser("document.querySelector('.card input[type=checkbox]').click()")
     until(SETTLED, 1)
+    assert browser(LEAVING)  # nobody loses edits without being asked
     assert browser("return document.querySelectorAll('.card.off').length") == 1
     browser(
         """document.querySelector('#words').value = arguments[0];
@@ -100,6 +103,7 @@ def test_rules_are_switched_off_concluded_anew_added_in_words_and_saved(studio, 
     until("return document.querySelector('#model').value === 'model:turned' && Rules.state.view")
     made = TableModel.load(studio.folder / "models" / "turned")
     assert len(made.estimator.rules_) == cards - 1
+    assert not browser(LEAVING)
     edits = browser("return document.querySelector('#edits').textContent")
     assert edits == "as it was saved: changed by hand from kinds, with 2 edits"
     assert browser.complaints() == [] or all("400" in line for line in browser.complaints())

@@ -173,6 +173,13 @@ const Watch = (() => {
     return left.length ? left.join(" + ") : "nothing";
   }
 
+  // A rule's sentence, its conclusion as it is said above.
+  function concluding(sentence) {
+    const at = sentence.lastIndexOf(" THEN ") + 6;
+    const done = at > 5 ? uncancelled(sentence.slice(at)) : "";
+    return !done || done === sentence.slice(at) ? sentence : `${sentence.slice(0, at)}${done}`;
+  }
+
   // Digits by which the best can be told from the next: two where they do, at most five.
   function enough(values, best) {
     const lead = values[best] - Math.max(...values.filter((value, action) => action !== best && value < values[best]));
@@ -222,7 +229,7 @@ const Watch = (() => {
     if (!facts.words) {
       if (!facts.reason) return;
       const [, sentence, note] = facts.reason;
-      one("#sentence").textContent = sentence;
+      one("#sentence").textContent = concluding(sentence);
       one("#sentence").classList.remove("differs");
       one("#because").textContent = "because";
       one("#student").textContent = note;
@@ -232,7 +239,7 @@ const Watch = (() => {
     const { student, plain } = state.ready;
     const concluded = actions.indexOf(sentence.slice(sentence.lastIndexOf(" THEN ") + 6));
     const agrees = plain[concluded] === plain[facts.action];
-    one("#sentence").textContent = sentence;
+    one("#sentence").textContent = concluding(sentence);
     one("#sentence").classList.toggle("differs", !agrees);
     const same = plain[action] === plain[facts.action];
     one("#because").textContent = agrees ? "because" : same ? "its student's strongest rule:" : "its student would say:";
