@@ -9,7 +9,7 @@ import torch
 
 import neuroplastic as npl
 from tests import straightforward
-from tests.network.test_gradients import compare, leaves_of, straightforward_firing
+from tests.network.test_gradients import leaves_of, straightforward_firing
 from tests.random_network import Setup, array, parameter_behind
 
 pytestmark = pytest.mark.usefixtures("path")
@@ -115,4 +115,36 @@ def check(number):
             told = f"configuration {number} {setup}: {name}"
             np.testing.assert_allclose(array(found), steps[name], rtol=1e-9, atol=1e-9, err_msg=told)
         if setup.alpha != "learn":
-            compare(net(x), output_of(setup, net, x), all_leaves(setup, net, x))
+            compare_gradients(setup, net, x, f"configuration {number} {setup}")
+
+
+def compare_gradients(setup, net, x, told):
+    """Equal to 1e-8, or as far as the straightforward gradient knows itself.
+
+    Two rules that a layer norm can hardly tell apart (number 416: they differ by 6e-6 at -92) amplify the rounding of
+    their inputs; so its own change is allowed for, when every input is moved to the next number in double precision.
+    """
+    ours, theirs = (gradients(setup, net, x, output) for output in (net, None))
+    rng = np.random.default_rng(0)
+    moved = []
+    for _ in range(3):
+        ends = np.where(rng.random(tuple(x.shape)) < 0.5, np.inf, -np.inf)
+        beside = torch.tensor(np.nextafter(x.detach().numpy(), ends), requires_grad=True)
+        moved.append(gradients(setup, net, beside, None))
+    for name, wanted in theirs.items():
+        known = max(float((other[name] - wanted).abs().max()) for other in moved)
+        np.testing.assert_allclose(
+            array(ours[name]), array(wanted), rtol=1e-8, atol=1e-8 + 4 * known, err_msg=f"{told}: {name}"
+        )
+
+
+def gradients(setup, net, x, output):
+    """Of a random weighting of the output by all leaves; without an `output`, of the straightforward network."""
+    y = output_of(setup, net, x) if output is None else output(x)
+    upstream = torch.tensor(np.random.default_rng(8).normal(size=tuple(y.shape)))
+    leaves = all_leaves(setup, net, x)
+    found = torch.autograd.grad(y, list(leaves.values()), upstream, allow_unused=True)
+    return {
+        name: torch.zeros_like(leaf) if gradient is None else gradient
+        for (name, leaf), gradient in zip(leaves.items(), found, strict=True)
+    }
