@@ -74,7 +74,9 @@ def _firing(firing: Firing) -> dict[str, Any]:
 def _firing_of(found: dict[str, Any]) -> Firing:
     _only({name: value for name, value in found.items() if name not in _FURTHER}, _FIRING, "firing")
     if not isinstance(found["alpha"], (int, float)) or not isinstance(found["layer_norm"], bool):
-        raise RuleJSONError(f"firing must have a number alpha and a true or false layer_norm, got {found!r}")
+        raise RuleJSONError(
+            f"firing must have a number alpha and a true or false layer_norm, got {in_short(repr(found), 80)}"
+        )
     return Firing(**found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import ConfigError
+from ..errors import ConfigError, in_short
 
 ANY = "any"
 
@@ -57,7 +57,9 @@ def unique(kind: str, names: Sequence[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if not name or name != name.strip() or any(mark in name for mark in "'\n\r"):
-            raise ConfigError(f"a {kind} must be one line without blanks around it or quotes, got {name!r}")
+            raise ConfigError(
+                f"a {kind} must be one line without blanks around it or quotes, got {in_short(repr(name), 80)}"
+            )
         if name in seen:
-            raise ConfigError(f"a {kind} must be unique, got {name!r} twice")
+            raise ConfigError(f"a {kind} must be unique, got {in_short(repr(name), 80)} twice")
         seen.add(name)
