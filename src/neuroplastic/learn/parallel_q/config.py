@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from torch import nn
 
-from ...errors import ConfigError, at_least, at_most, choose, within
+from ...errors import ConfigError, at_least, at_most, choose, in_short, within
 from ...network.observation import Observation
 from ..device_memory import observation_bytes
 from ..experience import Setting
@@ -62,9 +62,7 @@ class ParallelQConfig:
     )
     exploration_weights: tuple[float, ...] = field(
         default=(),
-        metadata={
-            "help": "how often each action is drawn beside the others, such as 1,1,0.1; none: all alike"
-        },
+        metadata={"help": "how often each action is drawn at random, such as 1,1,0.1; none: alike"},
     )
     exploration_advised: float = field(
         default=0.0,
@@ -98,14 +96,22 @@ class ParallelQConfig:
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)
         choose("loss", self.loss, LOSSES)
-        for number, weight in enumerate(self.exploration_weights):
-            within(f"exploration_weights[{number}]", weight, 0)
-        if self.exploration_weights and not any(self.exploration_weights):
-            raise ConfigError("exploration_weights must have one above 0, got none")
+        self._check_weights()
         if self.batch_size > self.decisions:
             raise ConfigError(
                 f"batch_size must be at most training_games x rollout = {self.decisions}, got {self.batch_size}"
             )
+
+    def _check_weights(self) -> None:
+        weights = self.exploration_weights
+        if not isinstance(weights, tuple):
+            raise ConfigError(
+                f"exploration_weights must be one number for each action, got {in_short(repr(weights), 80)}"
+            )
+        for number, weight in enumerate(weights):
+            within(f"exploration_weights[{number}]", weight, 0)
+        if weights and not any(weights):
+            raise ConfigError("exploration_weights must have one above 0, got none")
 
     @property
     def decisions(self) -> int:
