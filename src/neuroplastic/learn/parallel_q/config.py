@@ -67,7 +67,7 @@ class ParallelQConfig:
     exploration_advised: float = field(
         default=0.0,
         metadata={
-            "help": "share of the random actions that are what the game advises instead, where it does"
+            "help": "share of the random actions that the game advises instead, where it does"
         },
     )
     mirror: bool = field(
