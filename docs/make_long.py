@@ -188,18 +188,24 @@ def scripted() -> dict[str, str]:
 def overview(rows: list[Row]) -> list[str]:
     """The table of all players."""
     scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+    others: dict[tuple[str, str], list[float]] = defaultdict(list)
     chosen_on: dict[tuple[str, str], str] = {}
     for row in rows:
         if row.purpose == "reported" and row.score_100:
             scores[row.agent, row.task].append(float(row.score_100))
         elif row.score_100 and row.by_preset:
             chosen_on[row.agent, row.task] = f"{float(row.score_100):.4g}, seed {row.seed} alone"
+        elif row.score_100 and row.purpose == "earlier":
+            others[row.agent, row.task].append(float(row.score_100))
     short, scripts = short_budget(), scripted()
     games = SCENARIOS
 
     def long(agent: str, key: str) -> str:
         there = scores[agent, key]
-        return spread(there) if there else chosen_on.get((agent, key), "not run")
+        if there:
+            return spread(there)
+        alone, tried = chosen_on.get((agent, key), "not run"), others[agent, key]
+        return f"{alone}; by other settings {spread(tried)}" if tried else alone
 
     def line(name: str, cells: Iterable[str]) -> str:
         return f"| {name} | {' | '.join(cells)} |"
