@@ -79,7 +79,14 @@ def test_without_noise_the_choice_in_training_is_that_of_evaluation_and_gradient
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("noise", -0.1), ("noise", math.inf), ("noise_passes", 0), ("start", -1.0), ("start", math.nan)],
+    [
+        ("noise", -0.1),
+        ("noise", math.inf),
+        ("noise_passes", 0),
+        ("start", -1.0),
+        ("start", math.nan),
+        ("start", 1e5),
+    ],
 )
 def test_scales_that_mean_nothing_are_refused_by_name(field, value):
     with pytest.raises(npl.ConfigError, match=f"selection.{field}"):

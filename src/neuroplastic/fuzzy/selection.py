@@ -20,6 +20,8 @@ _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 # Below it, or above its inverse, the square of a temperature is no double.
 LEAST_TEMPERATURE = 1e-150
+# The largest start and price: what is added to logits must be a number in half precision, too.
+MOST_ADDED = 1e4
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,8 @@ class Selection:
         within("selection.noise", self.noise, 0)
         if self.noise_passes is not None:
             at_least("selection.noise_passes", self.noise_passes, 1)
-        within("selection.start", self.start, 0)
-        within("selection.price", self.price, 0)
+        within("selection.start", self.start, 0, MOST_ADDED)
+        within("selection.price", self.price, 0, MOST_ADDED)
         if not isinstance(self.any, bool):
             raise ConfigError(f"selection.any must be true or false, got {self.any!r}")
         if self.price > 0 and not self.any:

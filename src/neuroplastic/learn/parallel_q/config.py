@@ -66,9 +66,7 @@ class ParallelQConfig:
     )
     exploration_advised: float = field(
         default=0.0,
-        metadata={
-            "help": "share of the random actions that the game advises instead, where it does"
-        },
+        metadata={"help": "share of the random actions that the game advises instead, where it does"},
     )
     mirror: bool = field(
         default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
