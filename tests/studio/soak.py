@@ -119,6 +119,9 @@ def told(rows: list[dict[str, float]], what: str) -> None:
         if name == "page_mb":  # rises until it is collected: what stays is the least of each two minutes
             later = [min(later[k : k + 12], key=lambda one: one[1]) for k in range(0, len(later) - 11, 12)]
         values = [value for _, value in later]
+        if len(values) < 2:
+            print(f"  {name}: too short a time to tell")
+            continue
         print(f"  {name}: {values[0]:.0f} to {values[-1]:.0f}, trend {slope(later):+.1f} MB an hour")
 
 
