@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ...errors import ConfigError, InputError, at_least
+from ...errors import InputError, at_least
 from ...network.following import can_follow, follow
 from ...network.parameter_groups import parameter_groups
 from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
@@ -29,16 +29,13 @@ from ..optimizing import (
 )
 from ..radam import DeviceRAdam
 from .device_rollout import DeviceRollout
+from .exploring import RandomActions
 from .pending import PendingUpdates
 from .returns import lambda_returns
 from .rollout import Rollout
 
 if TYPE_CHECKING:
     from .config import ParallelQConfig
-
-
-ADVISED = -2
-"""Drawn in place of an action: do what the game advises."""
 
 
 class ParallelQLearning:
@@ -97,9 +94,7 @@ class ParallelQLearning:
         self.updates = 0
         self._preferences = preferences_of(self.network)
         self._rollout: Rollout | None = None
-        self._drawn = np.full(self.games, -1)  # the random actions that are held, -1: none, or ADVISED
-        self._advice = np.full(self.games, -1)  # what the games would do, -1: they do not say
-        self._weights = _shares(config.exploration_weights, self.actions)
+        self._random = RandomActions(config, self.actions, self.streams)
         self._mean_value = 0.0  # of the observations of the last rollout
         self._mirrored_actions = (
             mirrored_pairs(setting.mirrored_actions, self.actions).to(self.device) if config.mirror else None
@@ -123,12 +118,7 @@ class ParallelQLearning:
     @property
     def exploration(self) -> float:
         """The rate of random actions in the game that explores most."""
-        return self._exploration_at(self.steps)
-
-    def _exploration_at(self, steps: int) -> float:
-        falls_over = self.config.exploration_share * self.total_steps
-        fallen = 1.0 if steps >= falls_over else steps / falls_over
-        return (1 - fallen) * self.config.exploration_start + fallen * self.config.exploration_floor
+        return self._random.rate(self.steps, self.total_steps)
 
     def begin(self, observations: Observations) -> None:
         """The first observations, (G, *shape)."""
@@ -144,20 +134,19 @@ class ParallelQLearning:
     def act(self) -> NDArray[np.int64]:
         """Exploring actions (G,) for the observations at hand."""
         rollout = self._begun()
-        self._explore(self.steps)
+        self._random.renew(self.steps, self.total_steps)
         best, values = self._best(rollout.current)
         if self._on_device is not None:
             seen = self._decision.latest
             self._on_device.see(rollout.filled, torch.from_numpy(rollout.current) if seen is None else seen)
-        actions = _chosen(best, self._drawn, self._advice)
+        actions = self._random.chosen(best)
         rollout.decide(actions, values)
         return actions
 
     def observe(self, step: Step) -> None:
         """Note what came of the actions."""
         self._begun().observe(step, keep_cut_short=self.config.bootstrap_truncated)
-        if step.advice is not None:
-            self._advice[:] = step.advice
+        self._random.advise(step.advice)
         self.steps += self.games
 
     @property
@@ -175,13 +164,13 @@ class ParallelQLearning:
         rollout = self._begun()
         row = rollout.filled + ahead
         if first:
-            self._explore(self.steps + ahead * self.games)
+            self._random.renew(self.steps + ahead * self.games, self.total_steps)
         seen = rollout.observations[row]
         best, values = self._best(seen, games)
         if self._on_device is not None:
             latest = self._decision.latest
             self._on_device.see_in(row, games, torch.from_numpy(seen[games]) if latest is None else latest)
-        actions = _chosen(best, self._drawn[games], self._advice[games])
+        actions = self._random.chosen(best, games)
         rollout.decide_in(row, games, actions, values)
         return actions
 
@@ -191,8 +180,7 @@ class ParallelQLearning:
         rollout.observe_in(
             rollout.filled + ahead, games, step, keep_cut_short=self.config.bootstrap_truncated
         )
-        if step.advice is not None:
-            self._advice[games] = step.advice
+        self._random.advise(step.advice, games)
 
     def advance(self, rounds: int) -> None:
         """So many decisions have been made and observed in all games."""
@@ -203,11 +191,6 @@ class ParallelQLearning:
         """While games are played: make a share of the updates that are pending, of so many turns that are left."""
         with torch.cuda.stream(self._aside):
             self._pending.go_on(turns)
-
-    def _explore(self, steps: int) -> None:
-        """Draw random actions anew, if it is time after so many decisions."""
-        if steps // self.games % self.config.exploration_hold == 0:
-            self._drawn = self._draw(self._exploration_at(steps))
 
     def update(self) -> Tensor | None:
         """Learn once the rollout is full; the mean loss of its updates, else None.
@@ -278,8 +261,7 @@ class ParallelQLearning:
             "total_steps": self.total_steps,
             "updates": self.updates,
             "mean_value": self._mean_value,
-            "drawn": self._drawn.tolist(),
-            "advice": self._advice.tolist(),
+            **self._random.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -300,9 +282,7 @@ class ParallelQLearning:
         self.streams.load_state_dict(state["random"])
         self.steps, self.total_steps = state["steps"], state["total_steps"]
         self.updates, self._mean_value = state["updates"], state["mean_value"]
-        # Earlier states have none: they held no action.
-        self._drawn = np.array(state.get("drawn", [-1] * self.games))
-        self._advice = np.array(state.get("advice", [-1] * self.games))
+        self._random.load_state_dict(state)
 
     def _begun(self) -> Rollout:
         if self._rollout is None:
@@ -369,19 +349,6 @@ class ParallelQLearning:
         values = check_values(network(observations), len(observations), self.actions)
         worth, best = values.max(dim=1)
         return torch.stack((best.to(worth.dtype), worth))
-
-    def _draw(self, exploration: float) -> NDArray[np.int64]:
-        """A random action for each game that explores, (G,); -1 for the others, which act greedily."""
-        spread = 1 + self.config.exploration_spread * np.linspace(0.0, 1.0, self.games)
-        explores = self.streams.exploration.random(self.games) < exploration**spread
-        if self._weights is None:
-            drawn = self.streams.exploration.integers(self.actions, size=self.games)
-        else:
-            drawn = self.streams.exploration.choice(self.actions, size=self.games, p=self._weights)
-        if self.config.exploration_advised:
-            advised = self.streams.exploration.random(self.games) < self.config.exploration_advised
-            drawn = np.where(advised, ADVISED, drawn)
-        return np.where(explores, drawn, -1)
 
     def _targets(self, rollout: Rollout) -> NDArray[np.float32]:
         """Lambda-returns (T, G). Decisions brought their values; what lies behind the last ones is valued here."""
@@ -493,22 +460,3 @@ class ParallelQLearning:
         loss = LOSSES[self.config.loss](values, targets)
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         return loss.detach()
-
-
-def _chosen(
-    best: NDArray[np.int64], drawn: NDArray[np.int64], advice: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """What is done (k,): what was drawn, or what is advised if that was drawn; else, or without advice, the best."""
-    wanted = np.where(drawn == ADVISED, advice, drawn)
-    return np.where(wanted < 0, best, wanted)
-
-
-def _shares(weights: tuple[float, ...], actions: int) -> NDArray[np.float64] | None:
-    """The probability of each action where one is drawn; None: all alike."""
-    if not weights:
-        return None
-    if len(weights) != actions:
-        raise ConfigError(
-            f"exploration_weights must be one for each of {actions} actions, got {len(weights)}"
-        )
-    return np.array(weights) / sum(weights)
