@@ -12,6 +12,7 @@ from neuroplastic.experiment.run_folder import RunFolder
 from neuroplastic.experiment.trial import Trial
 from tests import small_game  # noqa: F401  (makes its tasks known)
 from tests.commands import Signal
+from tests.kills.victims import MANY, REPLAY, STGE
 
 FINISHED = Path(__file__).parents[1] / "kept" / "v0_1" / "runs" / "finished" / "BP-nfn-tuned-seed3"
 
@@ -34,20 +35,6 @@ class Case:
         return ["train", self.task, *named, *length, *self.fields]
 
 
-REPLAY = (
-    "--batch-size",
-    16,
-    "--learning-starts",
-    16,
-    "--target-every",
-    10,
-    "--n-step",
-    3,
-    "--memory-size",
-    60,
-)
-MANY = ("--training-games", 8, "--rollout", 6, "--batch-size", 16)
-STGE = ("--rules", 8, "--estimator", "stge", "--noise-hold", 4)
 CASES = {
     "dqn": Case("CartPole-v1", "dqn", "nfn", (*REPLAY, *STGE), steps=40),
     "parallel_q": Case("CartPole-v1", "parallel_q", "nfn", (*MANY, *STGE), steps=160),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..learn.estimators import NeuroFuzzyClassifier
 from ..rules.text.plain import number, plain_sentences
+from ..rules.text.sentences import unnumbered
 from .explaining import explain_row
 from .opening import OpenedTable
 
@@ -71,8 +72,7 @@ def tell_row(opened: OpenedTable, data: str | Path, *, row: int = 1) -> ToldRow:
         RuleBehind(
             int(case.fired[k]) + 1,
             float(case.firing[k]),
-            sentences[int(case.fired[k]) + 1].partition("RULE ")[2].partition(": ")[2]
-            or sentences[int(case.fired[k]) + 1],
+            unnumbered(sentences[int(case.fired[k]) + 1]),
             probability is None or int(best[k]) == column,
         )
         for k in shown

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from neuroplastic.learn.estimators.readable.draft import ANY, Draft
 from neuroplastic.learn.estimators.readable.limits import Limits
-from neuroplastic.learn.estimators.readable.shedding import _choices, _distances, _worst
+from neuroplastic.learn.estimators.readable.shedding import _choices, _worst
 
 
 def loss(outputs, targets):
@@ -28,7 +28,7 @@ def some_draft(rng):
 
 
 def mean_loss(draft, x, y, weight):
-    worst = torch.stack([_worst(parts) for parts in _distances(draft, x)], dim=1)
+    worst = torch.stack([_worst(torch.from_numpy(parts)) for parts in draft.distances(x.numpy())], dim=1)
     outputs = torch.softmax(-draft.gain * worst, dim=1) @ torch.from_numpy(draft.outputs)
     return float((loss(outputs, y) * weight).sum() / weight.sum())
 

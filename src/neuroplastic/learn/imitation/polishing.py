@@ -100,13 +100,7 @@ def _of_conclusions(draft: Draft) -> Iterator[_MoveConclusion]:
 
 def _away(draft: Draft, states: Numbers) -> Numbers:
     """How badly each rule fits each state, (N, U): minus the log-membership of its worst premise."""
-    found = np.zeros((len(states), len(draft.premises)))
-    for rule, premises in enumerate(draft.premises):
-        columns = np.flatnonzero(premises != ANY)
-        if len(columns):
-            centers, widths = (part[columns, premises[columns]] for part in (draft.centers, draft.widths))
-            found[:, rule] = (np.square((states[:, columns] - centers) / widths) / 2).max(axis=1)
-    return found
+    return np.stack([parts.max(axis=1, initial=0.0) for parts in draft.distances(states)], axis=1)
 
 
 def _right(draft: Draft, away: Numbers, actions: NDArray[np.int64]) -> int:

@@ -45,6 +45,15 @@ class Draft:
         """Premises of all rules together."""
         return int((self.premises != ANY).sum())
 
+    def distances(self, x: Numbers) -> list[Numbers]:
+        """Of each rule, minus the log-memberships of its premises on rows x (B, D): (B, premises)."""
+        found = []
+        for premises in self.premises:
+            columns = np.flatnonzero(premises != ANY)
+            center, width = (part[columns, premises[columns]] for part in (self.centers, self.widths))
+            found.append(np.square((x[:, columns] - center) / width) / 2)
+        return found
+
     def kept(self, rules: NDArray[np.bool_]) -> Draft:
         """With these of the rules (U,)."""
         return replace(self, premises=self.premises[rules], outputs=self.outputs[rules])

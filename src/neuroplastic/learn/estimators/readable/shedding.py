@@ -69,7 +69,7 @@ def _choices(
     lengths = asked.sum(axis=1)
     too_many = limits.rules is not None and len(draft.premises) > limits.rules
     too_long = lengths > limits.premises if not too_many else np.zeros(len(lengths), dtype=bool)
-    away = _distances(draft, x)
+    away = [torch.from_numpy(parts) for parts in draft.distances(x.numpy())]
     votes = _Votes.of(torch.stack([_worst(parts) for parts in away], dim=1), draft)
 
     def mean_loss(outputs: Tensor) -> float:
@@ -139,18 +139,6 @@ class _Votes(NamedTuple):
             (left[:, rule] + right[:, rule]) for left, right in zip(self.before, self.after, strict=True)
         )
         return (said + firing[:, None] * self.concluded[rule]) / (total + firing)[:, None]
-
-
-def _distances(draft: Draft, x: Tensor) -> list[Tensor]:
-    """Of each rule, minus the log-memberships of its premises, (B, premises)."""
-    found = []
-    for premises in draft.premises:
-        columns = np.flatnonzero(premises != ANY)
-        center, width = (
-            torch.from_numpy(part[columns, premises[columns]]).to(x) for part in (draft.centers, draft.widths)
-        )
-        found.append(((x[:, columns] - center) / width).square() / 2)
-    return found
 
 
 def _without_one(distances: Tensor) -> Iterator[Tensor]:
