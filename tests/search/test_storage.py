@@ -85,6 +85,26 @@ def test_looking_takes_no_lock_and_leaves_the_journal_as_it_is(tmp_path):
         assert writer.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM version_info",
+        "DELETE FROM alembic_version",
+        "ALTER TABLE version_info RENAME COLUMN version_info_id TO other",
+    ],
+)
+def test_looking_at_a_damaged_database_changes_nothing_in_it(tmp_path, damage):
+    """Optuna would write its version there; the last of these ended in its own error."""
+    create_study(optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/s.db"), "s", settings())
+    with closing(sqlite3.connect(tmp_path / "s.db")) as database:
+        database.execute(damage)
+        database.commit()
+    before = (tmp_path / "s.db").read_bytes()
+    with pytest.raises(StorageError, match="it is damaged"):
+        open_storage(f"sqlite:///{tmp_path}/s.db", create=False)
+    assert (tmp_path / "s.db").read_bytes() == before
+
+
 def test_looking_at_a_server_makes_no_tables(postgresql):
     with pytest.raises(StorageError, match="without studies"):
         open_storage(postgresql, create=False)

@@ -40,6 +40,14 @@ class StorageError(NeuroplasticError):
     """A storage cannot be reached, or its address is not one."""
 
 
+class _Looking(sqlite3.Connection):
+    """A connection that changes nothing: Optuna would write its version into a damaged database by opening it."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.execute("PRAGMA query_only=ON")
+
+
 def storage_url(text: str) -> str:
     """The address of a storage as SQLAlchemy wants it: `studies.db`, `sqlite:///...`, `postgresql://...`.
 
@@ -78,6 +86,8 @@ def open_storage(text: str, *, create: bool = True) -> optuna.storages.RDBStorag
         elif not path.is_file():
             raise StorageError(f"there is no study storage {path}; start one with: neuroplastic study run")
         options = {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}}
+        if not create:
+            options["connect_args"]["factory"] = _Looking
     else:
         options = {"pool_pre_ping": True, "connect_args": {"connect_timeout": 10}}
     options.update(pool_size=2, max_overflow=8)
@@ -142,7 +152,15 @@ def _opened(url: str, options: dict[str, Any], *, create: bool) -> optuna.storag
         raise StorageError(
             f"{shown(url)} is a database without studies of Optuna; give the one of your studies"
         )
-    storage = optuna.storages.RDBStorage(url, engine_kwargs=options)
+    try:
+        storage = optuna.storages.RDBStorage(url, engine_kwargs=options)
+    except (exc.DatabaseError, optuna.exceptions.StorageInternalError) as error:
+        # Where Optuna finds no version of its own it writes one, which a database that is looked at does not let it.
+        if isinstance(error, exc.DatabaseError) and (create or "readonly" not in str(error.orig)):
+            raise
+        raise StorageError(
+            f"the storage {shown(url)} cannot be used: it is damaged, or not of this program"
+        ) from error
     if create and url.startswith("sqlite"):
         _begin_with_write_lock(storage.engine)
     return storage
