@@ -20,7 +20,7 @@ SHOWN = {
     "how_to/adding": 2,
     "how_to/analysis": 1,
     "how_to/diagnosis": 2,
-    "how_to/estimators": 2,
+    "how_to/estimators": 3,
     "how_to/gpu": 1,
     "how_to/gpu_networks": 1,
     "how_to/learner": 1,

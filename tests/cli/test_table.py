@@ -248,11 +248,21 @@ def test_a_file_of_all_kinds_is_fitted_predicted_and_explained(tmp_path, capsys)
     assert "note: 'number' is a whole number that rises from row to row" in told.out
     assert "seen (days) is" in told.out
     assert "neuroplastic:" not in told.err, "what the notes say is not said again by each fold"
-    frame.assign(colour="green").head(2).to_csv(tmp_path / "new.csv", index=False)
-    assert main(["predict", model, str(tmp_path / "new.csv")]) == 0
+    assert main(["predict", model, data]) == 0
+    assert capsys.readouterr().err == (
+        "neuroplastic: 1 row of 60 unlike those of training: 'seen' is missing in 1 row (taken as "
+        f"{frame['seen'].dropna().astype('datetime64[ns]').median().date()})\n"
+    )
+    new = frame.assign(colour="green", size=[3.0, 99.0] * 30).head(2)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert main(["predict", model, str(tmp_path / "new.csv"), "--notes"]) == 0
     told = capsys.readouterr()
-    assert len(told.out.splitlines()) == 3
-    assert told.err.count("'colour' has categories never seen in training: 'green' in 2 rows") == 1
+    (first, second) = told.out.splitlines()[1:]
+    assert first.endswith(",colour is a category never seen in training")
+    assert "size is outside the range of training" in second
+    assert told.err.startswith("neuroplastic: 2 rows of 2 unlike those of training: ")
+    assert len(told.err.splitlines()) == 1
+    assert "'colour' is a category never seen in training in 2 rows ('green')" in told.err
     assert main(["explain", model, data, "--row", "4"]) == 0
     assert "rules fired" in capsys.readouterr().out
 

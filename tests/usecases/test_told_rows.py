@@ -29,3 +29,12 @@ def test_predictions_stand_beside_the_rows_that_they_are_of(place, frame):
     assert list(beside)[:4] == ["size", "colour", "kind", "predicted kind"]
     pd.testing.assert_series_equal(beside["kind"], frame["kind"], check_dtype=False)
     assert (beside["predicted kind"] == model.predict(frame)["kind"]).all()
+
+
+def test_a_note_beside_a_row_says_what_training_did_not_have(place, frame, tmp_path):
+    model = open_anything(place / "model").model
+    assert set(predictions_beside(model, place / "rows.csv")["note"]) == {""}
+    frame.head(2).assign(colour=["green", "red"], note="mine").to_csv(tmp_path / "new.csv", index=False)
+    beside = predictions_beside(model, tmp_path / "new.csv")
+    assert beside["note"].tolist() == ["mine", "mine"]
+    assert beside["note on the row"].tolist() == ["colour is a category never seen in training", ""]

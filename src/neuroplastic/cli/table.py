@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..usecases.requests import CLASS_WEIGHTS, TASKS, FitRequest, TableRequest
 from ..whole_files import write_whole
 from .arguments import FASTER, add_threads, need_file, new_file, of_field, whole
+from .printable import printable
 from .progress import Stages
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ def add_to(commands: Any) -> None:
     predict.add_argument("model", metavar="MODEL", help="a folder made by fit")
     predict.add_argument("data", metavar="FILE", help="a .csv or .parquet file")
     predict.add_argument("--out", metavar="FILE", help="write a CSV here (default: print it)")
+    predict.add_argument(
+        "--notes",
+        action="store_true",
+        help="a last column says what is unusual about a row: values outside the range of training, missing ones, "
+        "categories never seen",
+    )
     add_threads(predict)
     predict.set_defaults(run=run_predict)
 
@@ -109,16 +116,19 @@ def _prepared(wanted: TableRequest) -> PreparedTable:
 
 
 def run_predict(options: argparse.Namespace) -> int:
-    """Print or write predictions as CSV."""
+    """Print or write predictions as CSV, and say beside them what is unusual about the rows."""
     need_file(options.data)
     target = None if options.out is None else new_file("--out", options.out)
     from ..learn.table_model import TableModel
     from ..usecases.tables import predict_table
 
     made = predict_table(TableModel.load(options.model), options.data)
+    text = made.csv(notes=options.notes)
     if target is None:
-        print(made.csv(), end="")
-        return 0
-    write_whole(target, made.csv().encode())
-    print(f"{target}: {len(made.rows)} predictions of {made.target!r}")
+        print(text, end="", flush=True)
+    else:
+        write_whole(target, text.encode())
+        print(f"{target}: {len(made.rows)} predictions of {made.target!r}")
+    if made.unusual.findings:
+        print(f"neuroplastic: {printable(str(made.unusual))}", file=sys.stderr)
     return 0

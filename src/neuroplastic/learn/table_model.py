@@ -20,6 +20,7 @@ from .columns import Columns, read_table
 from .columns_0_1 import read_old
 from .estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from .estimators.encoding import Encoder
+from .estimators.unusual import Unusual
 
 FILES = ESTIMATOR, COLUMNS = "estimator.safetensors", "columns.json"
 FORMAT = 2
@@ -47,6 +48,10 @@ class TableModel:
                 chances = self.estimator.predict_proba(x)
             made |= {f"P({label})": chances[:, k] for k, label in enumerate(self.estimator.classes_)}
         return pd.DataFrame(made, index=frame.index)
+
+    def unusual(self, frame: pd.DataFrame) -> Unusual:
+        """What rows have that those of training had not."""
+        return self.estimator.unusual(self.columns.rows(frame))
 
     def save(self, folder: str | Path) -> None:
         """Write the model into a folder, which may exist."""

@@ -15,6 +15,7 @@ import pandas as pd
 from ..errors import ColumnWarning, ConfigError
 from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..learn.estimators.looks import Look
+from ..learn.estimators.unusual import Unusual
 from ..learn.judging.comparison import Comparison
 from ..learn.judging.held_out import HeldOut
 from ..learn.table_model import TableModel, estimator_for
@@ -133,22 +134,37 @@ class Predictions:
 
     target: str
     rows: pd.DataFrame
+    unusual: Unusual
+    """what these rows have that those of training had not"""
 
-    def csv(self) -> str:
-        """The predictions as a table of text."""
-        text: str = self.rows.to_csv(index=False)
+    def csv(self, *, notes: bool = False) -> str:
+        """The predictions as a table of text, with `notes` on what is unusual about each row in a last column."""
+        rows = _with_notes(self.rows, self.unusual) if notes else self.rows
+        text: str = rows.to_csv(index=False)
         return text
 
 
+def _with_notes(rows: pd.DataFrame, unusual: Unusual) -> pd.DataFrame:
+    name = "note" if "note" not in rows.columns else "note on the row"
+    return rows.assign(**{name: unusual.notes()})
+
+
 def predictions_beside(model: TableModel, data: str | Path) -> pd.DataFrame:
-    """The rows of a file as they are, and beside them what the model predicts of each, in columns of their own."""
+    """The rows of a file as they are, beside them what the model predicts, and a note on what is unusual of each."""
     rows = model.read(data)
-    predicted = model.predict(rows)
-    names = [f"predicted {name}" if name == model.columns.target else name for name in predicted.columns]
+    made = _predicted(model, rows)
+    names = [f"predicted {name}" if name == made.target else name for name in made.rows.columns]
     free = [name if name not in rows.columns else f"{name} (predicted)" for name in names]
-    return pd.concat([rows, predicted.set_axis(free, axis=1)], axis=1)
+    return _with_notes(pd.concat([rows, made.rows.set_axis(free, axis=1)], axis=1), made.unusual)
 
 
 def predict_table(model: TableModel, data: str | Path) -> Predictions:
-    """Predict every row of a file that has the model's columns."""
-    return Predictions(model.columns.target, model.predict(model.read(data)))
+    """Predict every row of a file that has the model's columns, and find what is unusual about them."""
+    return _predicted(model, model.read(data))
+
+
+def _predicted(model: TableModel, rows: pd.DataFrame) -> Predictions:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)  # what is unusual says it of all columns at once
+        predicted = model.predict(rows)
+    return Predictions(model.columns.target, predicted, model.unusual(rows))

@@ -87,17 +87,9 @@ class Column:
 
     def places(self, values: pd.Series) -> NDArray[np.int64]:
         """The place of each row's category among `categories`, (N,); UNKNOWN for one never seen, which is said."""
-        numbers, words = words_of(values)
-        if set(self.categories) <= {*_TRUTH.values(), MISSING}:
-            words = [_TRUTH.get(word, word) for word in words]
-        known = {word: place for place, word in enumerate(self.categories)}
-        filled = known.get(MISSING, UNKNOWN if self.fill is None else known[str(self.fill)])
-        of_word = np.array([*(known.get(word, UNKNOWN) for word in words), filled], dtype=np.int64)
-        strange = {word: k for k, word in enumerate(words) if word not in known}
+        found, strange = self.looked_up(values)
         if strange:
-            listed = ", ".join(
-                f"{word!r} in {int((numbers == k).sum())} rows" for word, k in list(strange.items())[:5]
-            )
+            listed = ", ".join(f"{word!r} in {count} rows" for word, count in list(strange.items())[:5])
             more = f" and {len(strange) - 5} more" if len(strange) > 5 else ""
             warnings.warn(
                 f"column {self.name!r} has categories never seen in training: {listed}{more}; "
@@ -105,7 +97,18 @@ class Column:
                 UnseenCategoryWarning,
                 stacklevel=2,
             )
-        return of_word[numbers]  # the number of a missing value is -1: it takes the last
+        return found
+
+    def looked_up(self, values: pd.Series) -> tuple[NDArray[np.int64], dict[str, int]]:
+        """The place of each row's category, (N,), UNKNOWN for one never seen; and in how many rows each such is."""
+        numbers, words = words_of(values)
+        if set(self.categories) <= {*_TRUTH.values(), MISSING}:
+            words = [_TRUTH.get(word, word) for word in words]
+        known = {word: place for place, word in enumerate(self.categories)}
+        filled = known.get(MISSING, UNKNOWN if self.fill is None else known[str(self.fill)])
+        of_word = np.array([*(known.get(word, UNKNOWN) for word in words), filled], dtype=np.int64)
+        strange = {word: int((numbers == k).sum()) for k, word in enumerate(words) if word not in known}
+        return of_word[numbers], strange  # the number of a missing value is -1: it takes the last
 
 
 class Input(NamedTuple):

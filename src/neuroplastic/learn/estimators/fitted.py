@@ -25,6 +25,7 @@ from .errors import need_fit
 from .naming import limits_of, named_sets, naming_of
 from .reading import read
 from .rows import Numbers
+from .unusual import Unusual, find_unusual
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -93,6 +94,15 @@ class FittedRules(BaseEstimator, ABC):  # type: ignore[misc]
     def encode(self, X: Any) -> Numbers:
         """X (N, D) as the rules see it, in raw units: missing values filled, dates as days, categories as columns."""
         return self._read(X)
+
+    def unusual(self, X: Any) -> Unusual:
+        """What X (N, D) has that training had not: values outside its range, missing ones, categories never seen.
+
+        Only columns count that the answers depend on. `predict` warns of unseen categories alone: of a few hundred
+        rows some always lie just outside the range of the others.
+        """
+        need_fit(self)
+        return find_unusual(self, read(self, X, first=False, words=self.encoder_.has_words))
 
     def _outputs_of(self, X: Any) -> Numbers:
         """The network's outputs of X in raw units, (N, O), not yet scaled back."""
