@@ -13,6 +13,7 @@ from neuroplastic.cli.train import show
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.decision import head_rules
 from neuroplastic.rules.text.plain import plain_sentences
+from neuroplastic.rules.text.sentences import numbered
 from neuroplastic.usecases.opening import open_run
 from neuroplastic.usecases.runs import evaluate_run, record_run
 from neuroplastic.usecases.training import begin_run
@@ -35,8 +36,8 @@ def show_boxed() -> None:
     print(f"filmed {made.path}; for more: neuroplastic play {BOXED}")
     sentences = plain_sentences(head_rules(opened.config, opened.agent)[0], premises=PREMISES_SHOWN)
     print(f"{RULES_SHOWN} of its {len(sentences)} rules (neuroplastic rules {BOXED}):")
-    for _, sentence in sentences[:RULES_SHOWN]:
-        print(f"  {sentence}")
+    for each in sentences[:RULES_SHOWN]:
+        print(f"  {numbered(*each)}")
     print()
 
 

@@ -12,6 +12,7 @@ from neuroplastic.rules.evidence import Evidence
 from neuroplastic.rules.leading import leaders_of
 from neuroplastic.rules.rule_base import Linear
 from neuroplastic.rules.text.plain import middle, number, plain_sentences
+from neuroplastic.rules.text.sentences import numbered
 
 FLOWERS = npl.RuleBase(
     (
@@ -168,6 +169,14 @@ def test_long_rules_show_what_sets_them_apart_in_sentences_too():
 
 def test_a_sentence_keeps_the_number_that_explanations_use():
     assert [number for number, _ in plain_sentences(replace(FLOWERS, evidence=BEHIND))] == [2, 1, 3]
+
+
+@pytest.mark.parametrize("evidence", [None, BEHIND])
+def test_a_sentence_does_not_say_its_number_whether_or_not_its_cases_are_known(evidence):
+    rules = replace(FLOWERS, evidence=evidence)
+    told = plain_sentences(rules)
+    assert all(sentence.startswith(("IF ", "OTHERWISE ")) for _, sentence in told)
+    assert rules.text() == "\n".join(numbered(*each) for each in told)
 
 
 def test_evidence_travels_in_json_and_old_files_have_none():

@@ -24,7 +24,6 @@ from ..rules.reading import rule_bases
 from ..rules.rule_base import RuleBase
 from ..rules.scale_names import named_by_scales
 from ..rules.text.plain import plain_sentences
-from ..rules.text.sentences import unnumbered
 from .agent import greedy
 from .configuration import RunConfig
 
@@ -145,7 +144,7 @@ def leading_sentence(config: RunConfig, network: DuelingNetwork) -> Callable[[ND
         with torch.inference_mode():
             firing = level.firing(network.encoder(torch.from_numpy(observation[None]))).double()
         rule, share = int(leader(firing)[0]), float(firing.max())
-        return unnumbered(told[rule + 1]) if readable else f"rule {rule + 1} leads, with {percent(share)}"
+        return told[rule + 1] if readable else f"rule {rule + 1} leads, with {percent(share)}"
 
     return tell
 
@@ -170,7 +169,7 @@ def sentences(config: RunConfig, network: DuelingNetwork, observations: NDArray[
     shares = np.bincount(leaders, minlength=len(rules)) / len(leaders)
     told = dict(plain_sentences(rules, premises=None, outputs=None))
     led = [rule for rule in np.argsort(-shares, kind="stable").tolist() if shares[rule] > 0]
-    return [f"{unnumbered(told[rule + 1])} ({percent(shares[rule])} of decisions)" for rule in led]
+    return [f"{told[rule + 1]} ({percent(shares[rule])} of decisions)" for rule in led]
 
 
 def attribute_decision(config: RunConfig, network: DuelingNetwork, observation: NDArray[Any]) -> Explanation:

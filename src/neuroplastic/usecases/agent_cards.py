@@ -119,7 +119,7 @@ def _card(
     return AgentCard(
         rule + 1,
         len(led) / len(leaders),
-        sentence.partition(": ")[2],
+        sentence,
         run.config.task.actions[common],
         counts[common] / len(led),
         _concluded(run, rule, observations[led]),

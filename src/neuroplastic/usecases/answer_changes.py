@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ..learn.estimators import NeuroFuzzyClassifier
@@ -90,8 +89,5 @@ def _with(x: Numbers, attribute: int, values: Numbers) -> Numbers:
 
 def _answers(model: NeuroFuzzyClassifier, x: Numbers) -> NDArray[np.int64]:
     """The class of each encoded row, (N,)."""
-    clipped = x if model.clip_ is None else np.clip(x, *model.clip_)
-    with torch.no_grad():
-        outputs = model.network_(torch.from_numpy((clipped - model.offset_) / model.scale_))
-    answers: NDArray[np.int64] = outputs.argmax(dim=1).numpy()
+    answers: NDArray[np.int64] = model.outputs_of_encoded(x).argmax(axis=1)
     return answers

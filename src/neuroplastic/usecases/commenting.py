@@ -26,7 +26,6 @@ from ..rules.explanations.hiding import ENOUGH, usual_picture
 from ..rules.leading import leader
 from ..rules.networks import levels_of
 from ..rules.text.plain import plain_sentences
-from ..rules.text.sentences import unnumbered
 from .opening import OpenedRun, student_of
 
 # Of the pictures that tell what is usual before the first decision: of no episode that is shown.
@@ -48,8 +47,7 @@ class Words:
 
 def sentences_of(run: OpenedRun) -> dict[int, str]:
     """The rules of a readable agent by number from 1, each with all that it asks for."""
-    told = plain_sentences(head_rules(run.config, run.agent)[0], premises=None, outputs=None)
-    return {number: unnumbered(sentence) for number, sentence in told}
+    return dict(plain_sentences(head_rules(run.config, run.agent)[0], premises=None, outputs=None))
 
 
 def words_of(run: OpenedRun) -> Callable[[Observations], Words]:

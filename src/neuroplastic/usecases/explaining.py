@@ -27,6 +27,8 @@ class ExplainedRow:
 
     number: int
     """of the row, from 1"""
+    row: pd.DataFrame
+    """the row alone, as the file has it"""
     explanation: Explanation
     more: tuple[str, ...] = ()
     """of a classifier: how likely it holds its answer, and what would change that"""
@@ -49,7 +51,7 @@ def explain_row(opened: TakesRows, data: str | Path, *, number: int = 1) -> Expl
     if not 1 <= number <= len(frame):
         raise InputError(f"row must be at least 1 and at most {len(frame)}, the rows of {data}, got {number}")
     row = frame.iloc[[number - 1]]
-    return ExplainedRow(number, explain_rows(opened, row), _of_the_answer(opened, row))
+    return ExplainedRow(number, row, explain_rows(opened, row), _of_the_answer(opened, row))
 
 
 def _of_the_answer(opened: TakesRows, row: pd.DataFrame) -> tuple[str, ...]:

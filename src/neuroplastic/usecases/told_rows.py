@@ -10,7 +10,6 @@ import numpy as np
 
 from ..learn.estimators import NeuroFuzzyClassifier
 from ..rules.text.plain import number, plain_sentences
-from ..rules.text.sentences import unnumbered
 from .explaining import explain_row
 from .opening import OpenedTable
 
@@ -51,10 +50,8 @@ class ToldRow:
 def tell_row(opened: OpenedTable, data: str | Path, *, row: int = 1) -> ToldRow:
     """Tell of one row of a file, by its number from 1."""
     explained = explain_row(opened, data, number=row)
-    model = opened.model
-    columns, estimator = model.columns, model.estimator
-    given = model.read(data).iloc[[row - 1]]
-    case = explained.explanation[0]
+    columns, estimator = opened.model.columns, opened.model.estimator
+    given, case = explained.row, explained.explanation[0]
     inputs = columns.rows(given)
     probability, column = None, 0
     if isinstance(estimator, NeuroFuzzyClassifier):
@@ -72,7 +69,7 @@ def tell_row(opened: OpenedTable, data: str | Path, *, row: int = 1) -> ToldRow:
         RuleBehind(
             int(case.fired[k]) + 1,
             float(case.firing[k]),
-            unnumbered(sentences[int(case.fired[k]) + 1]),
+            sentences[int(case.fired[k]) + 1],
             probability is None or int(best[k]) == column,
         )
         for k in shown

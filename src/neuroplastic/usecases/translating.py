@@ -25,7 +25,6 @@ from ..report.agent_page import bars, page, picture, section
 from ..rules.leading import leaders_of
 from ..rules.networks import levels_of
 from ..rules.text.plain import plain_sentences
-from ..rules.text.sentences import unnumbered
 from .imitating import Imitated, imitate_teacher, teacher_returns
 from .opening import OpenedRun
 
@@ -130,7 +129,7 @@ def compared(student: Taught, played: Demonstrated) -> Translation:
     told = dict(plain_sentences(head_rules(student.config, student.agent)[0], premises=None, outputs=None))
     order = np.argsort(-np.bincount(leaders, minlength=level.rules), kind="stable").tolist()
     make = partial(_situation, student, played, does, leaders)
-    situations = tuple(make(rule, unnumbered(told[rule + 1])) for rule in order if (leaders == rule).any())
+    situations = tuple(make(rule, told[rule + 1]) for rule in order if (leaders == rule).any())
     return Translation(student, float((does == should).mean()), situations)
 
 

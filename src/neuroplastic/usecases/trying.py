@@ -14,7 +14,6 @@ from ..learn.table_model import FILES
 from ..report.folder import PAGE
 from ..rules.rule_base import RuleBase
 from ..rules.text.plain import plain_sentences
-from ..rules.text.sentences import unnumbered
 from .opening import OpenedTable
 from .tables import FittedTable
 
@@ -85,7 +84,7 @@ def sliders_of(opened: OpenedTable) -> dict[str, Any] | None:
 def turned_sliders(sliders: dict[str, Any], rules: RuleBase) -> dict[str, Any]:
     """Sliders of a model for one that was turned by hand from it: the same columns, with the rules as they are now."""
     told = dict(plain_sentences(rules))
-    sentences = [unnumbered(told[number]) for number in range(1, len(rules) + 1)]
+    sentences = [told[number] for number in range(1, len(rules) + 1)]
     return {**sliders, "rules": json.loads(rules.json()), "sentences": sentences}
 
 

@@ -242,5 +242,5 @@ def _explainer(run: OpenedRun) -> Explainer:
 
 
 def _premises(sentence: str) -> str:
-    """What a rule asks for, without its number and what it concludes."""
-    return sentence.partition(": ")[2].rpartition(" THEN ")[0]
+    """What a rule asks for, without what it concludes."""
+    return sentence.rpartition(" THEN ")[0]

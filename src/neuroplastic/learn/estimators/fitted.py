@@ -106,9 +106,13 @@ class FittedRules(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _outputs_of(self, X: Any) -> Numbers:
         """The network's outputs of X in raw units, (N, O), not yet scaled back."""
-        x = self._read(X)
+        return self.outputs_of_encoded(self._read(X))
+
+    def outputs_of_encoded(self, x: Numbers) -> Numbers:
+        """The network's outputs (N, O) of encoded rows (N, D): scores of classes, or scaled targets."""
+        seen = (self._clipped(x) - self.offset_) / self.scale_
         with torch.no_grad():
-            outputs: Numbers = self.network_(torch.from_numpy((x - self.offset_) / self.scale_)).numpy()
+            outputs: Numbers = self.network_(torch.from_numpy(seen)).numpy()
         finite = np.isfinite(outputs).all(axis=1)
         if not finite.all():  # of NaN the first class would be the greatest
             row = int(finite.argmin())

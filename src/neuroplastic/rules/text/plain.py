@@ -19,7 +19,7 @@ PLAIN_FROM, PLAIN_TO = 1e-4, 1e9
 def plain_sentences(
     rules: RuleBase, *, digits: int = 3, premises: int | None = 8, outputs: int | None = 8
 ) -> list[tuple[int, str]]:
-    """The rules' numbers, from 1, and sentences.
+    """The rules' numbers, from 1, and sentences, which do not say them; `numbered` does.
 
     With evidence the rules with most cases come first, then what holds otherwise, then rules that lead nowhere.
     """
@@ -52,7 +52,7 @@ class _Plain:
             stored = self.rules.certainty
             certainty = None if stored is None else factor(float(stored[index]), self.rules.firing.certainty)
             ending = "" if certainty is None else f" WITH certainty {number(certainty, self.digits)}"
-            return f"RULE {index + 1}: IF {self._premises(index) or 'anything'} THEN {then}{ending}"
+            return f"IF {self._premises(index) or 'anything'} THEN {then}{ending}"
         if self.asks[index]:
             return f"IF {self._premises(index)} THEN {then}"
         alone = len(self.rules) == 1 or evidence.cases[index] == evidence.rows > 0

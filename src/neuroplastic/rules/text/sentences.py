@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,12 +40,7 @@ def text_of(
 
 def numbered(number: int, sentence: str) -> str:
     """A sentence with the number of its rule, as explanations call it."""
-    return sentence if sentence.startswith("RULE ") else f"RULE {number}: {sentence}"
-
-
-def unnumbered(sentence: str) -> str:
-    """A sentence without the number of its rule, where it has one."""
-    return re.sub(r"^RULE \d+: ", "", sentence)
+    return f"RULE {number}: {sentence}"
 
 
 def _is_said_in_short(rules: RuleBase) -> bool:

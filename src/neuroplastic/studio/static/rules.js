@@ -21,7 +21,7 @@ const Rules = (() => {
         problem("");
         if (wish.edits.length > (state.shownEdits ?? 0) && wish.edits.at(-1).kind === "add") {
           one("#words").value = "";
-          toast(`Added: ${view.sentences.at(-1).replace(/^RULE \d+: /, "")}`);
+          toast(`Added: ${view.sentences.at(-1)}`);
         }
         state.shownEdits = wish.edits.length;
         refused("");
@@ -171,7 +171,7 @@ const Rules = (() => {
       box.addEventListener("change", () => edit({ kind: "switch", rule, on: box.checked }));
       freezing(head, view, rule);
       if (total) made("span", "", head, view.agent ? `leads ${percent(view.leads[rule] / total)} of the decisions` : `leads on ${view.leads[rule]} rows, ${percent(view.leads[rule] / total)}`).title = "a rule leads where no other fires more";
-      made("p", "sentence", card, sentence.replace(/^RULE \d+: /, ""));
+      made("p", "sentence", card, sentence);
       const inside = folded(card, state.editing, rule, "Change this rule");
       const parts = made("div", "premises", inside);
       view.premises[rule].forEach((term, input) => {

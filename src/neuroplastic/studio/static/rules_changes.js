@@ -3,7 +3,7 @@
 const RulesChanges = (() => {
   const { made, one, shown } = Studio;
   // Of how many cases a rule was learned is not said of one that was turned.
-  const plain = (sentence) => sentence.replace(/^RULE \d+: /, "").replace(/ \([^()]*cases?\)$/, "");
+  const plain = (sentence) => sentence.replace(/ \([^()]*cases?\)$/, "");
 
   // Lines of [what, was, is]; either of the two may be empty.
   function changes(first, now) {

@@ -135,7 +135,7 @@ const Table = (() => {
     downloads(name, model);
     const place = one("#sentences");
     place.replaceChildren();
-    for (const [number, sentence] of model.sentences) made("li", "", place, sentence.replace(/^RULE \d+: /, "")).value = number;
+    for (const [number, sentence] of model.sentences) made("li", "", place, sentence).value = number;
     showSliders(model.sliders);
     one("#explaining").hidden = !state.table;
     one("#explanation").replaceChildren();

@@ -218,9 +218,8 @@ const Watch = (() => {
 
   // What a rule asks for; what it is for stands above it.
   function premises(sentence) {
-    const plain = sentence.replace(/^RULE \d+: /, "");
-    const end = plain.lastIndexOf(" THEN ");
-    return end > 0 ? plain.slice(0, end) : plain;
+    const end = sentence.lastIndexOf(" THEN ");
+    return end > 0 ? sentence.slice(0, end) : sentence;
   }
 
   // The rule that speaks most for what is done, in words. A pixel agent's has none: there its student speaks, few short rules over what is
