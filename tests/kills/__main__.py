@@ -1,12 +1,15 @@
 """Kills every long command by SIGKILL at random moments, gives it again, and holds its end beside an undisturbed one.
 
-    python -m tests.kills --kills 50 --seed 0
+    python -m tests.kills --kills 50 --seed 0 --only fit --log kills.csv
 
 Prints a row for each: how often it was killed, how many of the kills found something finished, in how many lives it
 came to its end, and whether that was the same to the bit. Exit code 1 if anything finished was lost or differs.
+The log gets the rows as CSV; rows of the same command with other seeds may be added up.
 """
 
 import argparse
+import csv
+import os
 import shutil
 import signal
 import tempfile
@@ -48,8 +51,22 @@ HEAD = (
 )
 
 
-def kill_often(command: Command, victim: Victim, row: Row, place: Path, *, kills: int, seed: int) -> None:
-    """Kill a command so many times; an AssertionError says what was lost or differs."""
+def kill_often(
+    command: Command,
+    victim: Victim,
+    row: Row,
+    place: Path,
+    *,
+    kills: int,
+    seed: int,
+    seconds: float = float("inf"),
+) -> None:
+    """Kill a command so many times, or for so long; an AssertionError says what was lost or differs."""
+    until = time.monotonic() + seconds
+
+    def enough() -> bool:
+        return row.kills >= kills or time.monotonic() > until
+
     rng = np.random.default_rng((seed, *row.name.encode()))
     whole, cut = place / "whole", place / "cut"
     _begin(command, victim, whole)
@@ -59,16 +76,16 @@ def kill_often(command: Command, victim: Victim, row: Row, place: Path, *, kills
     end = victim.end(whole)
     earlier = _begin(command, victim, cut)
     kept: State = earlier
-    while row.kills < kills or cut.exists():
+    while not enough() or cut.exists():
         _begin(command, victim, cut)
         words = victim.words(cut)
         moment = Signal(signal.SIGKILL, 0, delay=float(rng.uniform(0, victim.span * row.seconds)))
-        done = command(*words, folder=cut, signal=moment if row.kills < kills else None, code=None)
+        done = command(*words, folder=cut, signal=None if enough() else moment, code=None)
         if done.code == 0:
             assert _differing(victim.end(cut), end) == [], "not the undisturbed end"
             row.lives += 1
             shutil.rmtree(cut)
-            if row.kills < kills:
+            if not enough():
                 kept = _begin(command, victim, cut)
             continue
         assert done.code == -signal.SIGKILL, f"{words} ended with {done.code}: {done.out}{done.err}"
@@ -119,6 +136,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kills")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="no kill of a command after so many"
+    )
+    parser.add_argument(
+        "--log", type=Path, default=Path(os.devnull), help="a CSV file that gets the rows, too"
+    )
     parser.add_argument("--only", nargs="*", default=list(VICTIMS), choices=list(VICTIMS))
     options = parser.parse_args()
     server, faults = Commands(), 0
@@ -128,13 +151,16 @@ def main() -> int:
         data.mkdir()
         prepare(partial(server, folder=data), data, options.only)
         for name in options.only:
-            row = Row(name)
+            row, fault, limits = Row(name), "", {"kills": options.kills, "seconds": options.seconds}
             try:
-                kill_often(server, VICTIMS[name], row, Path(place), kills=options.kills, seed=options.seed)
+                kill_often(server, VICTIMS[name], row, Path(place), seed=options.seed, **limits)
                 print(row, flush=True)
             except AssertionError as error:
-                faults += 1
-                print(f"| {name} | {row.kills} | {row.found} | {row.lives} | FAULT: {error} | |", flush=True)
+                faults, fault = faults + 1, f"FAULT: {error}"
+                print(f"| {name} | {row.kills} | {row.found} | {row.lives} | {fault} | |", flush=True)
+            with options.log.open("a", newline="") as log:
+                figures = (row.kills, row.found, row.lives, f"{row.seconds:.1f}", fault)
+                csv.writer(log).writerow((name, options.seed, *figures))
             for folder in ("whole", "cut"):
                 shutil.rmtree(Path(place) / folder, ignore_errors=True)
     server.close()
