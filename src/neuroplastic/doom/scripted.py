@@ -15,7 +15,8 @@ Seen = dict[str, float]
 _NOTHING, _LEFT, _RIGHT, _THIRD = 0, 1, 2, 4  # bits of an action; the third button attacks, or in GH walks
 HALF_MONSTER = 20.0  # units
 ABOUT = 3.0  # degrees: a turn of four tics is wider than a far monster
-ROCKET = 20.0 * 35.0  # units per second
+LEAD = 21.0  # degrees that the monster of PP walks until a rocket is there, which leaves 8 tics after the trigger
+NEAR_ENOUGH = 740.0  # units: farther off, the monster soon turns back
 
 
 def scripted_player(key: str) -> Callable[[NDArray[np.float32]], NDArray[np.int64]]:
@@ -53,13 +54,20 @@ def _launcher(seen: Seen) -> int:
 
 
 def _tracker(seen: Seen) -> int:
-    """Aim at where the monster will be when the rocket is there."""
-    if seen["monster"] == UNSEEN_DEGREES or not seen["ammunition"]:
-        return _RIGHT if seen["monster"] == UNSEEN_DEGREES else _NOTHING
-    there = seen["monster"] + seen["walk of the monster"] * seen["distance of the monster"] / ROCKET
-    if abs(there) > 4:
-        return _toward(there)
-    return _NOTHING if seen["trigger"] else _THIRD
+    """Aim ahead of the monster, wait until a rocket would meet it, not too far off, and hold the trigger."""
+    walk = seen["walk of the monster"]
+    if seen["monster"] == UNSEEN_DEGREES:
+        return _RIGHT if seen["ammunition"] else _NOTHING
+    if not seen["ammunition"] or not walk:
+        return _NOTHING
+    if seen["trigger"] == 1:
+        return _THIRD
+    past = math.copysign(1.0, walk) * seen["monster"] + LEAD
+    if past > ABOUT:
+        return _toward(walk)
+    if past < -3 * ABOUT:
+        return _toward(-walk)
+    return _THIRD if past >= -ABOUT and seen["distance of the monster"] <= NEAR_ENOUGH else _NOTHING
 
 
 def _centre(seen: Seen) -> int:

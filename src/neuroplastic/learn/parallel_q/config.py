@@ -68,6 +68,19 @@ class ParallelQConfig:
         default=0.0,
         metadata={"help": "share of the random actions that the game advises instead, where it does"},
     )
+    taught: float = field(
+        default=0.0,
+        metadata={
+            "help": "weight at first of preferring what the game advises, where it does; 0: not taught"
+        },
+    )
+    taught_share: float = field(
+        default=0.5, metadata={"help": "share of the run over which that weight falls in a line to 0"}
+    )
+    taught_margin: float = field(
+        default=0.5,
+        metadata={"help": "by how much the advised action is to be worth more, in scaled rewards"},
+    )
     mirror: bool = field(
         default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
     )
@@ -90,6 +103,9 @@ class ParallelQConfig:
             within(name, getattr(self, name), 0, 1)
         within("exploration_spread", self.exploration_spread, 0)
         within("exploration_advised", self.exploration_advised, 0, 1)
+        within("taught_share", self.taught_share, 0, 1)
+        for name in ("taught", "taught_margin"):
+            within(name, getattr(self, name), 0)
         within("structure_rate", self.structure_rate, 0, 1, open_low=True)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)

@@ -36,6 +36,7 @@ class DeviceRollout:
         self._seen = torch.zeros_like(self.states) if apart else self.states
         self.actions = torch.zeros(decisions, dtype=torch.int64, device=device)
         self.targets = torch.zeros(decisions, device=device)
+        self.advice = torch.full_like(self.actions, -1)
         # The decisions of all updates in their order, which of them are seen in a mirror, and how many are done.
         self._order = torch.zeros(passes * decisions, dtype=torch.int64, device=device)
         self._turned = torch.zeros(passes * decisions, dtype=torch.bool, device=device)
@@ -69,12 +70,15 @@ class DeviceRollout:
             0, self._places[key], observations.to(self.device)
         )
 
-    def decide(self, actions: NDArray[np.int64], targets: NDArray[np.float32]) -> None:
-        """Bring the actions and what their values are to become, (T, G) each; what was seen becomes the states."""
+    def decide(
+        self, actions: NDArray[np.int64], targets: NDArray[np.float32], advice: NDArray[np.int64]
+    ) -> None:
+        """Bring actions, what their values are to become, and advice, (T, G); what was seen becomes the states."""
         if self._seen is not self.states:
             self.states.copy_(self._seen)
         self.actions.copy_(self.sent(actions.reshape(-1)))
         self.targets.copy_(self.sent(targets.reshape(-1)))
+        self.advice.copy_(self.sent(advice.reshape(-1)))
 
     def sent(self, values: NDArray[np.int64] | NDArray[np.float32] | NDArray[np.bool_]) -> Tensor:
         """Values on the device, without a wait."""

@@ -33,6 +33,7 @@ from .exploring import RandomActions
 from .pending import PendingUpdates
 from .returns import lambda_returns
 from .rollout import Rollout
+from .teaching import margin_loss
 
 if TYPE_CHECKING:
     from .config import ParallelQConfig
@@ -50,6 +51,8 @@ class ParallelQLearning:
     With `overlap`, games need not wait for the updates: a rollout is played, and its observations valued, by the
     network as it was before the last rollout was learned from. On a GPU updates are then made between decisions; when
     each of them is made changes nothing of what is learned.
+
+    Where games advise and it is `taught`, the loss also has `margin_loss`, with a weight that falls.
 
     Acting and values run in evaluation mode (no dropout, no noise, running statistics); only the loss's forward pass
     runs in training mode. The network is left in evaluation mode between rounds.
@@ -90,6 +93,7 @@ class ParallelQLearning:
         else:
             self.optimizer = torch.optim.RAdam(groups)
         self._rate = config.learning_rate
+        self._taught = torch.zeros((), device=self.device)  # a tensor, for updates that are recorded
         self.steps = 0
         self.updates = 0
         self._preferences = preferences_of(self.network)
@@ -140,7 +144,7 @@ class ParallelQLearning:
             seen = self._decision.latest
             self._on_device.see(rollout.filled, torch.from_numpy(rollout.current) if seen is None else seen)
         actions = self._random.chosen(best)
-        rollout.decide(actions, values)
+        rollout.decide(actions, values, self._random.advice())
         return actions
 
     def observe(self, step: Step) -> None:
@@ -171,7 +175,7 @@ class ParallelQLearning:
             latest = self._decision.latest
             self._on_device.see_in(row, games, torch.from_numpy(seen[games]) if latest is None else latest)
         actions = self._random.chosen(best, games)
-        rollout.decide_in(row, games, actions, values)
+        rollout.decide_in(row, games, actions, values, self._random.advice(games))
         return actions
 
     def observe_in(self, games: NDArray[np.int64], ahead: int, step: Step) -> None:
@@ -206,6 +210,7 @@ class ParallelQLearning:
         self._mean_value = float(rollout.values.mean())
         self._rate = self._learning_rate()
         set_learning_rate(self.optimizer, self._rate)
+        self._taught.fill_(self._teaching())
         learn = self._learn if self._on_device is None else self._learn_on_device
         loss = learn(rollout, targets)
         rollout.restart()
@@ -232,12 +237,14 @@ class ParallelQLearning:
     def replace_observation(self, game: int, observation: Observations) -> None:
         """Replace what is acted upon next in a game, where its environment did not repeat an episode."""
         self._begun().replace(game, observation)
+        self._random.forget_advice(game)
 
     def abandon_episode(self, game: int, observation: Observations) -> None:
         """End the episode under way in a game as if it had been cut short; `observation` begins the next."""
         rollout = self._begun()
         rollout.end_episode(game, keep_cut_short=self.config.bootstrap_truncated)
         rollout.replace(game, observation)
+        self._random.forget_advice(game)
 
     def figures(self) -> dict[str, float]:
         """Exploration rate, step size, mean value of the last rollout's observations, updates so far."""
@@ -378,35 +385,42 @@ class ParallelQLearning:
         before, last = self.steps - self.config.decisions, self.total_steps - self.config.decisions
         return self.config.learning_rate * (1 - max(0, min(before, last)) / self.total_steps)
 
+    def _teaching(self) -> float:
+        """The weight of what games advise for the rollout at hand."""
+        before, falls_over = self.steps - self.config.decisions, self.config.taught_share * self.total_steps
+        return self.config.taught * (1 - before / falls_over) if before < falls_over else 0.0
+
     def _learn(self, rollout: Rollout, targets: NDArray[np.float32]) -> Tensor:
         """Make the updates of a rollout; their mean loss."""
         decisions = self.config.decisions
         states = torch.from_numpy(rollout.observations[:-1]).flatten(0, 1).to(self.device)
-        actions, wanted = (
-            torch.from_numpy(array).flatten().to(self.device) for array in (rollout.actions, targets)
+        decided = (
+            torch.from_numpy(array).flatten().to(self.device)
+            for array in (rollout.actions, targets, rollout.advice)
         )
+        actions, wanted, advice = decided
         losses = []
         self.network.train()
         for _ in range(self.config.passes):
             order = self.streams.replay.permutation(decisions)
             for part in np.array_split(order, max(1, round(decisions / self.config.batch_size))):
                 batch = torch.from_numpy(part).to(self.device)
-                losses.append(self._update(states[batch], actions[batch], wanted[batch]))
+                losses.append(self._update(states[batch], actions[batch], wanted[batch], advice[batch]))
         self.network.eval()
         return torch.stack(losses).mean()
 
-    def _update(self, states: Tensor, actions: Tensor, targets: Tensor) -> Tensor:
+    def _update(self, states: Tensor, actions: Tensor, targets: Tensor, advice: Tensor) -> Tensor:
         """Make one update; its loss."""
         turn = None
         if self._mirrored_actions is not None:
             turn = torch.from_numpy(self.streams.replay.random(len(states)) < 0.5).to(self.device)
         self.updates += 1
-        return self._descended(states, actions, targets, turn)
+        return self._descended(states, actions, targets, advice, turn)
 
     def _learn_on_device(self, rollout: Rollout, targets: NDArray[np.float32]) -> Tensor:
         """Have the updates of a rollout made from what lies on the device; the same numbers are drawn as elsewhere."""
         assert self._on_device is not None
-        self._on_device.decide(rollout.actions, targets)
+        self._on_device.decide(rollout.actions, targets, rollout.advice)
         orders, turns, sizes = [], [], []
         for _ in range(self.config.passes):
             order = self.streams.replay.permutation(self.config.decisions)
@@ -442,21 +456,26 @@ class ParallelQLearning:
         assert self._on_device is not None
         rollout = self._on_device
         places, turned = rollout.next_part(size)
-        states, actions, targets = (
-            held[places] for held in (rollout.states, rollout.actions, rollout.targets)
-        )
+        kept = (rollout.states, rollout.actions, rollout.targets, rollout.advice)
+        states, actions, targets, advice = (held[places] for held in kept)
         self.network.train()
-        loss = self._descended(states, actions, targets, turned)
+        loss = self._descended(states, actions, targets, advice, turned)
         self.network.eval()
         return loss
 
-    def _descended(self, states: Tensor, actions: Tensor, targets: Tensor, turn: Tensor | None) -> Tensor:
+    def _descended(
+        self, states: Tensor, actions: Tensor, targets: Tensor, advice: Tensor, turn: Tensor | None
+    ) -> Tensor:
         """Change the parameters by these decisions, those of `turn` seen in a mirror where that is asked for."""
         if self._mirrored_actions is not None:
             assert turn is not None
             states = turned(states, turn)
             actions = torch.where(turn, self._mirrored_actions[actions], actions)
-        values = self.network(states).gather(1, actions[:, None]).squeeze(1)
-        loss = LOSSES[self.config.loss](values, targets)
+            seen = self._mirrored_actions[advice.clamp(min=0)]
+            advice = torch.where(turn & (advice >= 0), seen, advice)
+        values = self.network(states)
+        loss = LOSSES[self.config.loss](values.gather(1, actions[:, None]).squeeze(1), targets)
+        if self.config.taught:
+            loss = loss + self._taught * margin_loss(values, advice, self.config.taught_margin)
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         return loss.detach()

@@ -13,7 +13,8 @@ from ...errors import InputError
 from ..experience import Observations, Step
 
 _TYPES = (np.dtype(np.uint8), np.dtype(np.float32))
-_BY_DECISION = ("actions", "values", "rewards", "ended")
+_BY_DECISION = ("actions", "values", "rewards", "ended", "advice")
+_NO_ADVICE = -1
 
 
 class Rollout:
@@ -36,6 +37,8 @@ class Rollout:
         """of the best actions, when the decisions were made"""
         self.rewards = np.zeros((length, games), np.float32)
         self.ended = np.zeros((length, games), np.bool_)
+        self.advice = np.full((length, games), _NO_ADVICE)
+        """what the games would have done; -1 where they did not say"""
         self.last: dict[tuple[int, int], Observations] = {}
         """last observation of each episode that was cut short and whose value counts on, by decision and game"""
 
@@ -50,10 +53,13 @@ class Rollout:
         current: Observations = self.observations[self.filled]
         return current
 
-    def decide(self, actions: NDArray[np.int64], values: NDArray[np.float32]) -> None:
-        """Note the actions (G,) that are taken upon the observations at hand, and the values of the best ones."""
+    def decide(
+        self, actions: NDArray[np.int64], values: NDArray[np.float32], advice: NDArray[np.int64]
+    ) -> None:
+        """Note the actions (G,) taken upon the observations at hand, the values of the best ones, and the advice."""
         self.actions[self.filled] = actions
         self.values[self.filled] = values
+        self.advice[self.filled] = advice
 
     def observe(self, step: Step, *, keep_cut_short: bool) -> None:
         """Note what came of the actions; `keep_cut_short`: with last observations of episodes cut short."""
@@ -68,10 +74,16 @@ class Rollout:
         self.observations[self.filled] = step.observations
 
     def decide_in(
-        self, row: int, games: NDArray[np.int64], actions: NDArray[np.int64], values: NDArray[np.float32]
+        self,
+        row: int,
+        games: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        values: NDArray[np.float32],
+        advice: NDArray[np.int64],
     ) -> None:
-        """Note the actions (k,) of some games for decision `row`, and the values of the best ones."""
+        """Note the actions (k,) of some games for decision `row`, the values of the best ones, and the advice."""
         self.actions[row, games], self.values[row, games] = actions, values
+        self.advice[row, games] = advice
 
     def observe_in(self, row: int, games: NDArray[np.int64], step: Step, *, keep_cut_short: bool) -> None:
         """Note what came of decision `row` in some games; `skip` over the row once all games have been seen."""
@@ -137,7 +149,8 @@ class Rollout:
             )
         rollout.observations[: len(observations)] = observations
         for name in _BY_DECISION:
-            getattr(rollout, name)[: rollout.filled] = state[name].numpy()
+            if name in state:  # earlier states hold no advice
+                getattr(rollout, name)[: rollout.filled] = state[name].numpy()
         if "cut_short" in state:
             places, last = (state["cut_short"][name] for name in ("places", "last_observations"))
             for (row, game), observation in zip(places.tolist(), last.numpy(), strict=True):

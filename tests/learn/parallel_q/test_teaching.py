@@ -1,0 +1,120 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from neuroplastic.errors import ConfigError
+from neuroplastic.learn import RandomStreams
+from neuroplastic.learn.experience import Setting
+from neuroplastic.learn.parallel_q.config import ParallelQConfig
+from neuroplastic.learn.parallel_q.learner import ParallelQLearning
+from neuroplastic.learn.parallel_q.teaching import margin_loss
+from tests.learn.parallel_q.test_learner import Table, numbers, outcome
+
+ADVICE = np.array([2, -1])
+
+
+def by_definition(values: np.ndarray, advice: np.ndarray, margin: float) -> float:
+    short = []
+    for row, advised in zip(values, advice, strict=True):
+        raised = [value + margin * (action != advised) for action, value in enumerate(row)]
+        short.append(max(raised) - row[advised] if advised >= 0 else 0.0)
+    return float(np.mean(short))
+
+
+def test_advised_actions_fall_short_as_defined():
+    rng = np.random.default_rng(3)
+    values, advice = rng.normal(size=(200, 4)), rng.integers(-1, 4, 200)
+    got = margin_loss(torch.from_numpy(values), torch.from_numpy(advice), 0.7)
+    assert got.item() == pytest.approx(by_definition(values, advice, 0.7))
+
+
+def test_nothing_is_to_be_learned_where_the_advised_action_is_preferred_enough_or_there_is_no_advice():
+    values = torch.tensor([[0.0, 2.0], [0.0, 5.0]], requires_grad=True)
+    loss = margin_loss(values, torch.tensor([1, -1]), 0.5)
+    loss.backward()
+    assert loss.item() == 0
+    assert not values.grad.any()
+
+
+def taught(*, resident: bool = False, **fields: object) -> ParallelQLearning:
+    """A learner of three actions in two games, one of which advises the third; no reward tells them apart."""
+    small = {"training_games": 2, "rollout": 4, "batch_size": 4, "learning_rate": 0.1, "anneal": False}
+    config = ParallelQConfig(**small | {"taught": 1.0} | fields)  # type: ignore[arg-type]
+    table = Table([[0.3, 0.2, 0.1], [0.3, 0.2, 0.1]])
+    learner = ParallelQLearning(table, config, Setting(3, RandomStreams(0), 400), resident=resident)
+    learner.begin(numbers(0, 1))
+    return learner
+
+
+def play(learner: ParallelQLearning, rounds: int) -> None:
+    for _ in range(rounds):
+        learner.act()
+        learner.observe(replace(outcome(numbers(0, 1)), advice=ADVICE))
+        learner.update()
+
+
+@pytest.mark.parametrize("resident", [False, True])
+def test_a_taught_learner_comes_to_prefer_what_is_advised(resident):
+    learner = taught(resident=resident, taught_share=1.0)
+    play(learner, 100)
+    values = learner.actor.values.detach()
+    assert values[0, 2] - values[0, :2].max() > 0.2
+    assert values[1].max() - values[1].min() < 0.2, "where nothing is advised, rewards alone tell"
+
+
+def test_the_weight_of_advice_falls_in_a_line_to_nothing():
+    learner = taught(taught=2.0, taught_share=0.5)
+    weights = []
+    for _ in range(40):  # rollouts of 8 of 400 decisions, so 25 of them are taught
+        play(learner, 4)
+        weights.append(learner._taught.item())
+    np.testing.assert_allclose(weights[:25], 2 * (1 - np.arange(25) / 25), rtol=1e-6)
+    assert weights[25:] == [0.0] * 15
+
+
+def test_advice_of_a_rollout_under_way_is_kept_across_a_saved_state():
+    learner, other = taught(), taught()
+    play(learner, 6)
+    other.load_state_dict(learner.state_dict())
+    for resumed in (learner, other):
+        play(resumed, 6)
+    assert torch.equal(learner.network.values, other.network.values)
+
+
+def test_a_state_of_a_rollout_without_advice_is_taken_too():
+    learner, other = taught(), taught()
+    play(learner, 6)
+    state = learner.state_dict()
+    del state["rollout"]["advice"]
+    other.load_state_dict(state)
+    assert (other._begun().advice == -1).all()
+
+
+def test_in_a_mirror_the_advised_action_is_the_mirrored_one():
+    config = ParallelQConfig(training_games=2, rollout=4, batch_size=4, taught=1.0, mirror=True)
+    setting = Setting(3, RandomStreams(0), 400, mirrored_actions=(1, 0, 2))
+    learner = config.build(Table([[0.0, 0.0, 0.0]]), setting)
+    pictures = torch.zeros(400, 1, 1, dtype=torch.uint8)
+    learner._taught.fill_(1.0)
+    before = learner.network.values.detach().clone()
+    action, target = torch.full((400,), 2), torch.zeros(400)
+    learner.network.forward = lambda seen: learner.network.values.expand(len(seen), 3)
+    learner._update(pictures, action, target, torch.zeros(400, dtype=torch.long))
+    moved = (learner.network.values - before)[0]
+    assert (moved[:2] > 0).all(), "half of the pictures advise the first, in the mirror the second"
+
+
+def test_an_episode_that_is_abandoned_leaves_no_advice_to_the_next():
+    learner = taught(exploration_start=1.0, exploration_floor=1.0, exploration_advised=1.0)
+    play(learner, 1)
+    learner.abandon_episode(0, numbers(1)[0])
+    learner.act()
+    assert learner._begun().advice[1].tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("name", ["taught", "taught_margin", "taught_share"])
+def test_weights_below_nothing_are_refused(name):
+    with pytest.raises(ConfigError, match=name):
+        ParallelQConfig(**{name: -0.5})
