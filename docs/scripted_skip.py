@@ -1,4 +1,4 @@
-"""Writes docs/data/scripted_skip.csv: what the scripted players of HTL and DTC score if they decide more or less often.
+"""Writes docs/data/scripted_skip.csv: what scripted players score if they decide more or less often.
 
 Run: `python docs/scripted_skip.py` (minutes), or with a scenario and frame skips, `... DTC 8`, to print these alone.
 """
@@ -19,7 +19,7 @@ from neuroplastic.doom.scripted import scripted_player
 FILE = Path(__file__).parent / "data" / "scripted_skip.csv"
 # Training episodes of a seed that nothing is trained with; how many, and the frame skips.
 SEED = 779
-PLANNED = {"HTL": (20, (2, 3, 4, 6, 8)), "DTC": (12, (2, 3, 4, 8))}
+PLANNED = {"HTL": (20, (2, 3, 4, 6, 8)), "DTC": (12, (2, 3, 4, 8)), "PP": (100, (2, 4, 8))}
 FIELDS = ("scenario", "frame_skip", "episodes", "mean", "standard_error", "decisions")
 
 
