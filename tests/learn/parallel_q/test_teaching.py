@@ -95,11 +95,11 @@ def test_a_state_of_a_rollout_without_advice_is_taken_too():
 def test_in_a_mirror_the_advised_action_is_the_mirrored_one():
     config = ParallelQConfig(training_games=2, rollout=4, batch_size=4, taught=1.0, mirror=True)
     setting = Setting(3, RandomStreams(0), 400, mirrored_actions=(1, 0, 2))
-    learner = config.build(Table([[0.0, 0.0, 0.0]]), setting)
+    learner = config.build(Table([[0.0, 0.0, 1.0]]), setting)
     pictures = torch.zeros(400, 1, 1, dtype=torch.uint8)
     learner._taught.fill_(1.0)
     before = learner.network.values.detach().clone()
-    action, target = torch.full((400,), 2), torch.zeros(400)
+    action, target = torch.full((400,), 2), torch.ones(400)
     learner.network.forward = lambda seen: learner.network.values.expand(len(seen), 3)
     learner._update(pictures, action, target, torch.zeros(400, dtype=torch.long))
     moved = (learner.network.values - before)[0]
