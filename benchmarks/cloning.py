@@ -32,6 +32,7 @@ FIELDS = (
     "sd",
     "agreement",
     "seconds",
+    "episodes",
 )
 # Task, the controller, episodes of its recording, and updates.
 TASKS = {
@@ -59,7 +60,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--seeds", default="0,1")
     parser.add_argument("--kinds", default="ours,d3rlpy,student")
-    parser.add_argument("--methods", default=",".join(METHODS), help="of ours: cql, cloning, iql")
+    parser.add_argument("--methods", default=",".join(METHODS), help="cql, cloning, and of ours iql")
+    parser.add_argument("--episodes", type=int, default=EPISODES, help="by which each is judged")
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -69,8 +71,9 @@ def main(arguments: list[str]) -> None:
             for seed in map(int, options.seeds.split(",")):
                 for kind in options.kinds.split(","):
                     rows = {"ours": ours, "d3rlpy": theirs, "student": student}[kind]
-                    for row in rows(task, folder, seed, options.methods.split(",")):
-                        append(options.out, FIELDS, {"task": task, "seed": seed, "recorded": recorded, **row})
+                    for row in rows(task, folder, seed, options.methods.split(","), options.episodes):
+                        known = {"task": task, "seed": seed, "recorded": recorded}
+                        append(options.out, FIELDS, {**known, "episodes": options.episodes, **row})
 
 
 def record(task: str, out: str) -> str:
@@ -81,14 +84,14 @@ def record(task: str, out: str) -> str:
     return f"{made.mean_score:.4g}"
 
 
-def ours(task: str, folder: str, seed: int, methods: list[str]) -> Any:
+def ours(task: str, folder: str, seed: int, methods: list[str], episodes: int) -> Any:
     from neuroplastic.usecases.offline import begin_offline, offline_configuration
 
     updates = TASKS[task][2]
     agents = [(method, "dnn") for method in METHODS if method in methods]
     for method, agent in [*agents, *([("cql", "nfn")] if "cql" in methods else [])]:
         began = time.perf_counter()
-        fields = {"epochs": "1", "steps_per_epoch": str(updates), "episodes": str(EPISODES)}
+        fields = {"epochs": "1", "steps_per_epoch": str(updates), "episodes": str(episodes)}
         fields |= {"batch_size": str(BATCH), "learning_rate": str(RATE)} if agent == "dnn" else {}
         config = offline_configuration(
             task, f"{folder}/data", agent=agent, method=method, fields=fields, seed=seed
@@ -104,7 +107,7 @@ def ours(task: str, folder: str, seed: int, methods: list[str]) -> Any:
         }
 
 
-def theirs(task: str, folder: str, seed: int, _: list[str]) -> Any:
+def theirs(task: str, folder: str, seed: int, methods: list[str], episodes: int) -> Any:
     if importlib.util.find_spec("d3rlpy") is None:
         print("d3rlpy is not installed: pip install --no-deps d3rlpy")
         return
@@ -131,6 +134,8 @@ def theirs(task: str, folder: str, seed: int, _: list[str]) -> Any:
     )
     algorithms = {"cql": d3rlpy.algos.DiscreteCQLConfig, "cloning": d3rlpy.algos.DiscreteBCConfig}
     for method, made in algorithms.items():
+        if method not in methods:
+            continue
         began = time.perf_counter()
         algorithm = made(learning_rate=RATE, batch_size=BATCH).create(device="cpu:0")
         updates = TASKS[task][2]
@@ -141,7 +146,7 @@ def theirs(task: str, folder: str, seed: int, _: list[str]) -> Any:
             logger_adapter=d3rlpy.logging.NoopAdapterFactory(),
             show_progress=False,
         )
-        returns = played(task, algorithm.predict)
+        returns = played(task, algorithm.predict, episodes)
         yield {
             **{
                 "library": f"d3rlpy {d3rlpy.__version__}",
@@ -154,7 +159,7 @@ def theirs(task: str, folder: str, seed: int, _: list[str]) -> Any:
         }
 
 
-def student(task: str, folder: str, seed: int, _: list[str]) -> Any:
+def student(task: str, folder: str, seed: int, _: list[str], episodes: int) -> Any:
     import statistics
 
     from neuroplastic.learn.imitation.config import ImitationConfig
@@ -164,7 +169,7 @@ def student(task: str, folder: str, seed: int, _: list[str]) -> Any:
     began = time.perf_counter()
     teacher, what = find_teacher(TASKS[task][0], student_task(task))
     config = ImitationConfig(max_rules=12, max_premises=4)
-    made = imitate_teacher(what, teacher, config, episodes=EPISODES, seed=seed, runs=f"{folder}/students")
+    made = imitate_teacher(what, teacher, config, episodes=episodes, seed=seed, runs=f"{folder}/students")
     yield {
         **{"library": "neuroplastic", "method": "student", "agent": f"{len(made.sentences)} rules"},
         **{"score": f"{made.score:.4g}", "sd": f"{statistics.stdev(made.returns):.4g}"},
@@ -173,7 +178,7 @@ def student(task: str, folder: str, seed: int, _: list[str]) -> Any:
     }
 
 
-def played(task: str, policy: Any) -> list[float]:
+def played(task: str, policy: Any, episodes: int) -> list[float]:
     """Returns of the evaluation episodes."""
     from neuroplastic.experiment.play import Games
     from neuroplastic.experiment.tasks import find_task
@@ -181,7 +186,7 @@ def played(task: str, policy: Any) -> list[float]:
 
     with Games(find_task(task), games=1, threads=False) as games:
         results = games.play(
-            lambda seen: policy(np.asarray(seen)).astype(np.int64), EPISODES, seed=EVALUATION_SEED
+            lambda seen: policy(np.asarray(seen)).astype(np.int64), episodes, seed=EVALUATION_SEED
         )
     return [result.return_ for result in results]
 

@@ -11,6 +11,7 @@ from neuroplastic.learn.imitation import Demonstrations, ImitationConfig, Judged
 from neuroplastic.learn.imitation import rounds as rounds_of_teaching
 from neuroplastic.learn.imitation.demonstrations import costs_of
 from neuroplastic.learn.imitation.polishing import polished
+from neuroplastic.learn.imitation.rewriting import rewritten
 from neuroplastic.learn.imitation.rounds import Round, best
 from neuroplastic.learn.imitation.student import Student
 from neuroplastic.network.dueling import DuelingNetwork
@@ -70,6 +71,32 @@ def test_polishing_never_agrees_less_with_what_was_shown_and_asks_for_the_same_p
     np.testing.assert_array_equal(better.premises, draft.premises)
     once_more = polished(better, states, actions)
     assert (chosen(once_more) == actions).sum() >= (chosen(better) == actions).sum()
+
+
+def test_rules_are_rewritten_until_no_premise_and_no_conclusion_can_be_changed_for_more_agreement() -> None:
+    shown = demonstrations(300)
+    states, actions = shown.attributes.astype(np.float64), np.searchsorted([0, 2, 3], shown.actions)
+    centers = np.array([[-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0]])
+    premises = np.array([[0, 0, -1], [1, 0, 1], [-1, 1, 0], [-1, -1, 0]])
+    outputs = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    draft = Draft(centers, np.full((3, 2), 0.9), np.zeros(3, bool), premises, outputs)
+
+    def agreement(made: Draft) -> float:
+        with torch.inference_mode():
+            said = made.network(0).double().eval()(torch.from_numpy(states))
+        return float((said.argmax(dim=1).numpy() == actions).mean())
+
+    better = rewritten(draft, states, actions, max_premises=2)
+    for _ in range(5):
+        before, better = better, rewritten(better, states, actions, max_premises=2)
+        assert agreement(better) >= agreement(before)
+    assert agreement(better) > agreement(draft) + 0.2
+    assert better.size < draft.size
+    asked = (better.premises != -1).sum(axis=1)
+    assert asked.min() >= 1
+    assert asked.max() <= 2
+    assert len(np.unique(better.premises, axis=0)) == 4
+    np.testing.assert_array_equal(better.centers, draft.centers)
 
 
 def test_states_count_by_what_a_wrong_action_costs() -> None:

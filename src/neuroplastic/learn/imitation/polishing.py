@@ -30,19 +30,22 @@ def polished(draft: Draft, states: Numbers, actions: NDArray[np.int64]) -> Draft
     States are as the rules see them, and actions are places of the draft's outputs.
     """
     away = _away(draft, states)
-    right = _right(draft, away, actions)
+    firing = _firing(draft, away)
+    right = _right(firing, draft, actions)
     for _ in range(SWEEPS):
         before = right
         changes: list[_MoveSet | _MoveConclusion] = [*_of_sets(draft), *_of_conclusions(draft)]
         for change in changes:
             tried, rules = change(draft)
-            further = away
+            further, fired = away, firing
             if len(rules):
                 further = away.copy()
                 further[:, rules] = _away(replace(tried, premises=tried.premises[rules]), states)
-            count = _right(tried, further, actions)
+            if len(rules) or tried.gain != draft.gain:
+                fired = _firing(tried, further)
+            count = _right(fired, tried, actions)
             if count > right:
-                draft, away, right = tried, further, count
+                draft, away, firing, right = tried, further, fired, count
         if right == before:
             break
     return draft
@@ -103,7 +106,12 @@ def _away(draft: Draft, states: Numbers) -> Numbers:
     return np.stack([parts.max(axis=1, initial=0.0) for parts in draft.distances(states)], axis=1)
 
 
-def _right(draft: Draft, away: Numbers, actions: NDArray[np.int64]) -> int:
+def _firing(draft: Draft, away: Numbers) -> Numbers:
+    """How much each rule fires in each state, (N, U), beside the one that fits best."""
+    firing: Numbers = np.exp(-draft.gain * (away - away.min(axis=1, keepdims=True)))
+    return firing
+
+
+def _right(firing: Numbers, draft: Draft, actions: NDArray[np.int64]) -> int:
     """In how many states the draft chooses these actions."""
-    firing = np.exp(-draft.gain * (away - away.min(axis=1, keepdims=True)))
     return int(((firing @ draft.outputs).argmax(axis=1) == actions).sum())

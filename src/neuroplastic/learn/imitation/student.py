@@ -22,12 +22,16 @@ from ..estimators.readable.draft import FITTING, Draft
 from .config import ImitationConfig
 from .demonstrations import Demonstrations, Numbers
 from .polishing import polished
+from .rewriting import rewritten
 
 # An action that the teacher never takes is so much worse than the worst of a rule's others.
 NEVER = 3.0
 # Updates of a fit: one for so many states, and at least and at most so many. On 8,000 states of the pixel agent in DTC
 # agreement on others was .837 with 210 updates, .844 with 1,000, which take twice as long, and .844 with 3,000.
 STATES_PER_UPDATE, UPDATES = 8, (210, 1000)
+# Rules are rewritten so many times at most, between two rounds of small moves. On 8,000 states of the pixel agent in
+# DTC agreement on 5,000 others was .835 after the fit, .839 after the moves, .854 after rewriting, .857 at the end.
+REWRITES = 5
 # The smallest network that can stand where an agent has one for the state's value, of which a student knows nothing.
 NO_VALUE = 1
 
@@ -98,15 +102,21 @@ def fit_student(shown: Demonstrations, config: ImitationConfig, *, actions: int,
             shown.actions,
             sample_weight=shown.weights(costs=config.costs),
         )
-    return _student(model, _polished(model, shown), shown.attributes, actions)
+    return _student(model, _refined(model, shown, config.max_premises), shown.attributes, actions)
 
 
-def _polished(model: NeuroFuzzyClassifier, shown: Demonstrations) -> Draft:
-    """The fitted rules, moved to where they agree more often with what was shown."""
+def _refined(model: NeuroFuzzyClassifier, shown: Demonstrations, max_premises: int) -> Draft:
+    """The fitted rules, moved and rewritten so that they agree more often with what was shown."""
     assert model.clip_ is not None
     seen = shown.attributes[:, _varying(model)].astype(np.float64)
     seen = (np.clip(seen, *model.clip_) - np.asarray(model.offset_)) / np.asarray(model.scale_)
-    return polished(Draft.of(model.network_), seen, np.searchsorted(model.classes_, shown.actions))
+    actions = np.searchsorted(model.classes_, shown.actions)
+    draft = polished(Draft.of(model.network_), seen, actions)
+    for _ in range(REWRITES):
+        before, draft = draft, rewritten(draft, seen, actions, max_premises=max_premises)
+        if np.array_equal(draft.premises, before.premises) and np.array_equal(draft.outputs, before.outputs):
+            break
+    return polished(draft, seen, actions)
 
 
 def _varying(model: NeuroFuzzyClassifier) -> list[int]:
