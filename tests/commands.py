@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from signal import SIGKILL
 
 ROOT = Path(__file__).parents[1]
 BLOCKING = Path(__file__).parent / "blocking"
@@ -46,6 +46,8 @@ class Order:
     signal: Signal | None
     dies_before_file: int | None
     """it kills itself when it is about to put its file of that number, from 1, in place"""
+    dies_by: int
+    """the signal by which it does"""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class Commands:
         without: Sequence[str] = EVENTS,
         signal: Signal | None = None,
         dies_before_file: int | None = None,
+        dies_by: int = SIGKILL,
     ) -> Done:
         """Run a command in a folder; unless it ends with `code` (None: any), that is an AssertionError."""
         out, err = self._notes / "out", self._notes / "err"
@@ -92,6 +95,7 @@ class Commands:
             str(err),
             signal,
             dies_before_file,
+            dies_by,
         )
         assert self._server.stdin is not None
         assert self._server.stdout is not None
@@ -166,7 +170,7 @@ def _obey(order: Order, telling: int) -> None:
         if left is not None and event == "os.rename":
             left -= 1
             if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), order.dies_by)
 
     sys.addaudithook(die)
     code = main.main(order.words)

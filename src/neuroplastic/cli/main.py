@@ -14,6 +14,7 @@ from ..errors import NeuroplasticError, in_short
 from . import game, report, rules, simplify, studio, study, table, teach
 from .arguments import Arguments
 from .printable import printable, printable_output
+from .terminating import code_of, terminable
 
 # Packages of an extra that some command imports only as it runs.
 _EXTRAS = {
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             options.parser.check_unknown(rest)
         _import_own(options)
-        with printable_output(), _threads(options):
+        with terminable(), printable_output(), _threads(options):
             code: int = options.run(options)
         sys.stdout.flush()
     except NeuroplasticError as error:
@@ -70,8 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if _nobody_reads() else _complain(str(error))
     except OSError as error:
         return _complain(str(error) if error.filename is None else f"{error.filename}: {error.strerror}")
-    except KeyboardInterrupt:
-        return _complain("stopped", 130)
+    except KeyboardInterrupt as error:
+        return _complain("stopped", code_of(error))
     return code
 
 

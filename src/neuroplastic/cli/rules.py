@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,7 +178,9 @@ def run_explain(options: argparse.Namespace) -> int:
     explained = _explained(options)
     print(explained.text)
     if picture is not None:
-        explained.figure().savefig(picture)
+        drawn = io.BytesIO()
+        explained.figure().savefig(drawn, format=picture.suffix.lower().removeprefix("."))
+        write_whole(picture, drawn.getvalue())
         print(f"picture: {picture}")
     return 0
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingPackageError
 from .arguments import add_import, installed, whole
+from .terminating import code_of
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -154,9 +155,9 @@ def run_search(options: argparse.Namespace) -> int:
 
     try:
         study.run(tell)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         print("\nstopped; finished trials are kept: run the same command to go on", flush=True)
-        return 130
+        return code_of(error)
     return _print_best(best_of_study(options.storage, study.name))
 
 

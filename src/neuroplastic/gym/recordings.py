@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 import warnings
 from collections.abc import Iterable
@@ -34,7 +33,10 @@ def write_recording(
         raise ConfigError(f"{target} exists and is not overwritten; choose another name")
     kept = list(episodes)
     recording = Recording(tuple(kept), len(task.actions))
-    with tempfile.TemporaryDirectory() as folder, _datasets_in(folder), warnings.catch_warnings():
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Beside its place, so that it appears there by a change of name: whole or not at all.
+    beside = tempfile.TemporaryDirectory(prefix=f".{target.name}-new-", dir=target.parent.absolute())
+    with beside as folder, _datasets_in(folder), warnings.catch_warnings():
         warnings.filterwarnings(
             "ignore", module="minari"
         )  # it would like to know an author, and an environment's id
@@ -49,8 +51,7 @@ def write_recording(
             f"Attributes: {', '.join(task.observation.attribute_names) or 'none, pictures'}.",
             jpeg_encoding=False,
         )
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(str(made.storage.data_path), target)
+        Path(made.storage.data_path).rename(target)
     return recording
 
 

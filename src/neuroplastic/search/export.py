@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import os
 from pathlib import Path
 
 import optuna
@@ -13,6 +12,7 @@ from optuna.trial import FrozenTrial
 
 from ..experiment.configuration import RunConfig
 from ..experiment.saved_preset import preset_text
+from ..whole_files import write_whole
 from .studies import StudyError, StudySettings, complete, settings_of
 
 
@@ -65,9 +65,6 @@ def write_new(contents: dict[str, str]) -> None:
             raise StudyError(f"the folder of {name} does not exist; make it first")
     for name, content in contents.items():
         try:
-            with open(name, "x", encoding="utf-8") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            write_whole(name, content.encode())
         except OSError as error:
             raise StudyError(f"{name} cannot be written: {error.strerror}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -99,12 +100,20 @@ def put_in_box(
     if request.out.exists() and request.out.resolve() != opened.path.resolve():
         raise ConfigError(f"{request.out} exists and is not overwritten; choose another folder")
     card = make_card(opened, request, on_episode=on_episode)
-    request.out.mkdir(parents=True, exist_ok=True)
-    for name in KEPT:
-        source = opened.path / name
-        if source.is_file() and source.resolve() != (request.out / name).resolve():
-            shutil.copyfile(source, request.out / name)
-    write_card(request.out, card)
+    if request.out.exists():  # the run itself, that gets its card
+        write_card(request.out, card)
+        return card
+    part = request.out.parent / f".{request.out.name}-new-{secrets.token_hex(4)}"
+    try:
+        part.mkdir(parents=True)
+        for name in KEPT:
+            if (opened.path / name).is_file():
+                shutil.copyfile(opened.path / name, part / name)
+        write_card(part, card)
+        part.rename(request.out)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
     return card
 
 
