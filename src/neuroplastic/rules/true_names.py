@@ -22,8 +22,8 @@ LEVELS: Numbers = np.linspace(0.0, 1.0, 21)
 USUAL_WORDS: Words = ("low", "medium", "high")
 # Half the width of a set where membership is .5 or more, in widths.
 HALF = CROSSING / 2
-# What covers more than this says nothing; up to so much of the data may lie beyond a set that reaches an end of them;
-# what covers less is very low, very high or a single value; what covers more is better told by what it leaves out.
+# What covers more than this is told by its ends; up to so much of the data may lie beyond a set that reaches an end of
+# them; what covers less is very low, very high or a single value; what covers more is told by what it leaves out.
 EVERYTHING, BEYOND, LITTLE, MUCH = 0.9, 0.05, 0.15, 0.6
 # Sets in between are medium if their middle lies between these shares of the data.
 MIDDLE = (0.4, 0.6)
@@ -33,6 +33,8 @@ FEW_VALUES = 10
 FINEST = 0.05
 # A set is still the one that was named if its centre moved by less than this part of its width, and so its width.
 SAME = 0.1
+# Names in files of earlier versions that are not kept, for they say too little.
+FORMER = ("anything usual",)
 
 
 class NamedSet(NamedTuple):
@@ -143,6 +145,9 @@ class _Place(NamedTuple):
     """whether that is one of two values"""
     unit: int
     """decimals of numbers in names"""
+    least: float
+    greatest: float
+    """the ends of the data"""
 
     @classmethod
     def of(cls, center: float, width: float, knots: Numbers) -> _Place:
@@ -160,7 +165,9 @@ class _Place(NamedTuple):
             above=1 - _share(knots, high, "right"),
             value=float(inside[0]) if few and len(inside) == 1 else None,
             is_one_of_two=few and len(inside) == 1 and len(values) == 2,
-            unit=math.ceil(-math.log10(FINEST * spread)),
+            unit=_decimals(spread),
+            least=float(values[0]),
+            greatest=float(values[-1]),
         )
 
     @property
@@ -182,7 +189,7 @@ class _Place(NamedTuple):
         if self.is_one_of_two:
             return low if self.below <= self.above else high
         if self.covered > EVERYTHING:
-            return "anything usual"
+            return self.nearly_all()
         if self.side:
             end, other = (low, high) if self.side < 0 else (high, low)
             return f"very {end}" if self.covered < LITTLE else end if self.covered <= MUCH else f"not {other}"
@@ -195,19 +202,43 @@ class _Place(NamedTuple):
             f"somewhat {low}" if middle < MIDDLE[0] else f"somewhat {high}" if middle > MIDDLE[1] else medium
         )
 
+    def nearly_all(self) -> str:
+        """Between which values nearly all of the data lie: no word says more of a set that covers those."""
+        low, high = max(self.low, self.least), min(self.high, self.greatest)
+        if low >= high:
+            return f"about {_bare(self.number(low))}"
+        decimals = _decimals(high - low)  # of data with a long tail the range is no measure
+        ends = _bare(_rounded(low, decimals)), _bare(_rounded(high, decimals))
+        if (self.low <= self.least) == (self.high >= self.greatest):
+            return f"between {ends[0]} and {ends[1]}"
+        return f"at most {ends[1]}" if self.low <= self.least else f"at least {ends[0]}"
+
     def number(self, value: float, more: int = 0) -> str:
-        decimals = self.unit + more
-        return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
+        return _rounded(value, self.unit + more)
 
     def apart(self, name: str, more: int) -> str:
         """The name with the ends of the set, to so many digits more than usual."""
         if name.startswith("about "):
             return f"about {self.number(self.center, more + 1)}"
         ends = self.number(self.low, more), self.number(self.high, more)
-        where = (f"{ends[0]} to {ends[1]}", f"to {ends[1]}", f"from {ends[0]}")[
-            0 if self.covered > EVERYTHING else (0, 2, 1)[self.side]
-        ]
+        if self.covered > EVERYTHING:
+            return f"between {ends[0]} and {ends[1]}"
+        where = (f"{ends[0]} to {ends[1]}", f"from {ends[0]}", f"to {ends[1]}")[self.side]
         return f"{name} ({where})"
+
+
+def _decimals(spread: float) -> int:
+    """Decimals of numbers that are rounded to the finest share of a spread, below 0 for tens and hundreds."""
+    return math.ceil(-math.log10(FINEST * spread))
+
+
+def _rounded(value: float, decimals: int) -> str:
+    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
+
+
+def _bare(number: str) -> str:
+    """Without noughts behind the decimal point."""
+    return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 def _share(knots: Numbers, value: float, side: str) -> float:
@@ -226,7 +257,7 @@ def _kept(centers: Sequence[float], widths: Sequence[float], kept: Collection[Na
         (abs(center - named.center) / named.width, place, named.name)
         for place, (center, width) in enumerate(zip(centers, widths, strict=True))
         for named in kept
-        if named.is_at(center, width)
+        if named.is_at(center, width) and named.name not in FORMER
     ]
     for _, place, name in sorted(pairs):
         if place not in found and name not in found.values():
