@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from signal import SIGKILL
 
@@ -61,12 +62,12 @@ class Done:
 
 
 class Commands:
-    """Runs commands one after the other."""
+    """Runs commands one after the other; modules that are imported beforehand cost no command anything."""
 
-    def __init__(self) -> None:
+    def __init__(self, beforehand: Sequence[str] = ()) -> None:
         path = [str(BLOCKING), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._server = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-m", __name__, *beforehand],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
             stdin=subprocess.PIPE,
@@ -128,6 +129,8 @@ def serve() -> None:
     with contextlib.suppress(ImportError):  # where nothing is searched for
         import neuroplastic.usecases.studies  # noqa: F401
 
+    for module in sys.argv[1:]:
+        import_module(module)
     torch.set_num_threads(1)
     while line := sys.stdin.readline():
         given = json.loads(line)

@@ -170,9 +170,14 @@ def _study() -> Victim:
     def finished(folder: Path) -> State:
         if not (folder / "studies.db").exists():
             return {}
-        from tests.search.studies import trials_of  # needs what studies need
+        from neuroplastic.search.storage import open_storage  # these need what studies need
+        from neuroplastic.search.studies import study_names
+        from tests.search.studies import trials_of
 
-        trials = trials_of(f"sqlite:///{folder}/studies.db", "BP-dnn")
+        database = f"sqlite:///{folder}/studies.db"
+        if "BP-dnn" not in study_names(open_storage(database)):  # killed before it was made
+            return {}
+        trials = trials_of(database, "BP-dnn")
         whole = [trial for trial in trials if trial.state.name == "COMPLETE"]
         return {f"slot {t.user_attrs['slot']}": (t.params, t.values, t.user_attrs["seed"]) for t in whole}
 
