@@ -108,7 +108,8 @@ class _Search:
 
     def _of(self, premises: Whole) -> Numbers:
         """How badly a rule fits each state, (N,): by its worst premise."""
-        parts = [self._parts[column, int(premises[column])] for column in np.flatnonzero(premises != ANY)]
+        asked = np.flatnonzero(premises != ANY).tolist()
+        parts = [self._parts[column, int(premises[column])] for column in asked]
         worst: Numbers = np.max(parts, axis=0) if parts else np.zeros(len(self.actions))
         return worst
 
