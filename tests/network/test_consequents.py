@@ -7,6 +7,7 @@ import torch
 
 import neuroplastic as npl
 from neuroplastic import catalog
+from neuroplastic.fuzzy import consequents as decide
 from neuroplastic.network.consequents import Consequent, LinearForm, consequent_config
 
 NAMES = catalog.names("consequent")
@@ -146,3 +147,19 @@ def test_what_is_no_consequent_is_refused_by_name():
         network(5)
     with pytest.raises(npl.ConfigError, match=r"got Bounded.*register\('consequent', NAME, CLASS\)"):
         network(Bounded())
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+@pytest.mark.parametrize("firing_rules", [0, 2, 4, 5, 8])
+def test_rules_that_fire_for_nobody_are_left_out_at_no_difference(rows, firing_rules):
+    torch.manual_seed(0)
+    x, weight, bias = (torch.randn(*shape, dtype=torch.float64) for shape in ((rows, 3), (8, 2, 3), (8, 2)))
+    firing = torch.rand(rows, 8, dtype=torch.float64)
+    firing[:, firing_rules:] = 0
+    given = [tensor.requires_grad_() for tensor in (x, weight, bias)]
+    reached = decide.affine(x, firing, weight, bias)
+    expected = torch.einsum("bu,uod,bd->bo", firing, weight, x) + firing @ bias
+    torch.testing.assert_close(reached, expected, rtol=0, atol=1e-12)
+    of_reached, of_expected = (torch.autograd.grad(y.sum(), given) for y in (reached, expected))
+    torch.testing.assert_close(of_reached, of_expected, rtol=0, atol=1e-12)
+    assert not of_reached[1][firing_rules:].any()

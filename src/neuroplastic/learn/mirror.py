@@ -21,6 +21,10 @@ def mirrored_pairs(actions: Sequence[int] | None, count: int) -> Tensor:
 
 def turned(pictures: Tensor, turn: Tensor) -> Tensor:
     """The pictures (B, H, W) or (B, H, W, channels), those of `turn` (B,) left for right."""
+    if pictures.is_cpu:  # as many as there are; a GPU would wait to learn how many
+        pictures = pictures.clone()
+        pictures[turn] = pictures[turn].flip(2)
+        return pictures
     return torch.where(turn.reshape(-1, *[1] * (pictures.ndim - 1)), pictures.flip(2), pictures)
 
 
