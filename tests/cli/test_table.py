@@ -1,6 +1,7 @@
 """`fit`, `predict`, `rules`, `explain` on a table, as a user runs them."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -17,12 +18,12 @@ from neuroplastic.learn.table_model import TableModel
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with a table of irises, and a model fitted to it."""
+    """A folder with a table of 50 irises, few enough to be trained on once, and a model fitted to it."""
     folder = tmp_path_factory.mktemp("table")
     iris = load_iris(as_frame=True)
-    frame = iris.frame.rename(columns={"target": "species"})
+    frame = iris.frame.rename(columns={"target": "species"}).iloc[::3]
     frame["species"] = [str(iris.target_names[k]) for k in frame["species"]]
-    frame.loc[5, "sepal width (cm)"] = np.nan
+    frame.loc[6, "sepal width (cm)"] = np.nan
     frame.to_csv(folder / "iris.csv", index=False)
     command = ["fit", str(folder / "iris.csv"), "--target", "species", "--rules", "4", "--folds", "3"]
     assert main([*command, "--out", str(folder / "model")]) == 0
@@ -85,7 +86,7 @@ def test_rules_are_followed_by_whether_they_decide_as_a_comment(place, capsys):
     )
     comment = [line[2:] for line in printed.splitlines() if line.startswith("# ")]
     assert comment == expected.splitlines()
-    assert "On 150 rows" in comment[0]
+    assert "On 50 rows" in comment[0]
     assert main(["rules", model]) == 0
     assert capsys.readouterr().out.endswith(
         "\n# Whether the rules decide is told on data: give --data FILE.\n"
@@ -122,7 +123,7 @@ def test_a_row_is_explained_and_drawn(place, capsys):
                 str(place / "model"),
                 str(place / "iris.csv"),
                 "--row",
-                "60",
+                "20",
                 "--picture",
                 str(picture),
             ]
@@ -132,7 +133,7 @@ def test_a_row_is_explained_and_drawn(place, capsys):
     assert "versicolor" in capsys.readouterr().out
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert main(["explain", str(place / "model"), str(place / "iris.csv"), "--row", "999"]) == 2
-    assert "at most 150" in capsys.readouterr().err
+    assert "at most 50" in capsys.readouterr().err
 
 
 def test_a_saved_network_has_rules_too(place, capsys):
@@ -187,13 +188,13 @@ def test_a_log_file_gets_a_line_per_fold_and_no_bar_and_in_the_end_whether_the_r
     command = ["fit", str(place / "iris.csv"), "--target", "species", "--rules", "3", "--folds", "2"]
     assert main([*command, "--out", str(tmp_path / "m")]) == 0
     printed = capsys.readouterr()
-    assert "Do the rules decide? On 150 rows:" in printed.out
+    assert "Do the rules decide? On 50 rows:" in printed.out
     lines = printed.err.splitlines()
     assert [line.partition(",")[0] for line in lines[:2]] == [
         "cross-validation: 1 of 2 folds",
         "cross-validation: 2 of 2 folds",
     ]
-    assert "accuracy 0." in lines[0]
+    assert re.search(r"accuracy [01]\.\d{3}", lines[0])
     assert lines[-1].startswith("fitting: ")
     assert not any("\r" in line for line in lines)
 
@@ -212,8 +213,8 @@ def test_columns_that_are_refused_name_the_option_that_helps(tmp_path, capsys):
 
 def test_a_number_is_predicted_in_its_own_units(tmp_path):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(50, 10, 120), "b": rng.normal(0, 1, 120)})
-    frame["y"] = 1000 + 3 * frame["a"] + rng.normal(0, 1, 120)
+    frame = pd.DataFrame({"a": rng.normal(50, 10, 58), "b": rng.normal(0, 1, 58)})
+    frame["y"] = 1000 + 3 * frame["a"] + rng.normal(0, 1, 58)
     frame.to_csv(tmp_path / "d.csv", index=False)
     command = ["fit", str(tmp_path / "d.csv"), "--target", "y", "--rules", "3", "--folds", "2"]
     assert main([*command, "--out", str(tmp_path / "m")]) == 0
@@ -227,10 +228,10 @@ def test_a_file_of_all_kinds_is_fitted_predicted_and_explained(tmp_path, capsys)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
-            "number": range(60),
-            "size": rng.normal(5, 2, 60).round(2),
-            "colour": rng.choice(["red", "blue"], 60),
-            "seen": [f"2020-01-{day:02d}" for day in rng.integers(1, 29, 60)],
+            "number": range(58),
+            "size": rng.normal(5, 2, 58).round(2),
+            "colour": rng.choice(["red", "blue"], 58),
+            "seen": [f"2020-01-{day:02d}" for day in rng.integers(1, 29, 58)],
             "planet": "earth",
         }
     )
@@ -241,7 +242,7 @@ def test_a_file_of_all_kinds_is_fitted_predicted_and_explained(tmp_path, capsys)
     data, model = str(tmp_path / "data.csv"), str(tmp_path / "m")
     assert main(["fit", data, "--target", "y", "--rules", "3", "--folds", "2", "--out", model]) == 0
     told = capsys.readouterr()
-    assert "60 rows, 5 inputs" in told.out
+    assert "58 rows, 5 inputs" in told.out
     assert "note: 2 missing values of 'colour' count as a category of their own, 'missing'." in told.out
     assert "note: 1 missing values of 'seen' were taken as its median, 2020-01-" in told.out
     assert "note: 'planet' has the same value in all rows, so it says nothing." in told.out
@@ -250,10 +251,10 @@ def test_a_file_of_all_kinds_is_fitted_predicted_and_explained(tmp_path, capsys)
     assert "neuroplastic:" not in told.err, "what the notes say is not said again by each fold"
     assert main(["predict", model, data]) == 0
     assert capsys.readouterr().err == (
-        "neuroplastic: 1 row of 60 unlike those of training: 'seen' is missing in 1 row (taken as "
+        "neuroplastic: 1 row of 58 unlike those of training: 'seen' is missing in 1 row (taken as "
         f"{frame['seen'].dropna().astype('datetime64[ns]').median().date()})\n"
     )
-    new = frame.assign(colour="green", size=[3.0, 99.0] * 30).head(2)
+    new = frame.assign(colour="green", size=[3.0, 99.0] * 29).head(2)
     new.to_csv(tmp_path / "new.csv", index=False)
     assert main(["predict", model, str(tmp_path / "new.csv"), "--notes"]) == 0
     told = capsys.readouterr()
@@ -268,7 +269,7 @@ def test_a_file_of_all_kinds_is_fitted_predicted_and_explained(tmp_path, capsys)
 
 
 def test_readable_rules_are_few_short_and_say_how_many_cases_stand_behind_them(place, tmp_path, capsys):
-    command = ["fit", str(place / "iris.csv"), "--target", "species", "--folds", "3", "--no-baselines"]
+    command = ["fit", str(place / "iris.csv"), "--target", "species", "--folds", "2", "--no-baselines"]
     limits = ["--readable", "--max-rules", "4", "--max-premises", "2"]
     assert main([*command, *limits, "--out", str(tmp_path / "model")]) == 0
     said = capsys.readouterr().out

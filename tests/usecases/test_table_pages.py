@@ -53,15 +53,18 @@ def fitted(tmp_path_factory):
     }
 
 
-def part_of(fitted, kind):
-    return next(
-        part for section in table_page(fitted).sections for part in section.parts if isinstance(part, kind)
-    )
+@pytest.fixture(scope="module")
+def pages(fitted):
+    """The page of each; to draw one takes a second or two."""
+    return {target: table_page(of) for target, of in fitted.items()}
 
 
-def test_the_page_says_in_its_first_note_whether_the_rules_are_worth_it(fitted):
-    page = table_page(fitted["kind"])
-    worth = page.sections[0]
+def part_of(page, kind):
+    return next(part for section in page.sections for part in section.parts if isinstance(part, kind))
+
+
+def test_the_page_says_in_its_first_note_whether_the_rules_are_worth_it(fitted, pages):
+    worth = pages["kind"].sections[0]
     assert worth.title == "Is it worth anything?"
     assert worth.notes[0] == fitted["kind"].comparison.verdict
     ours = [row for row in worth.tables[0].rows if row[0].text == "▶ these rules"]
@@ -69,10 +72,10 @@ def test_the_page_says_in_its_first_note_whether_the_rules_are_worth_it(fitted):
     assert all(cell.bold for cell in ours[0])
 
 
-def test_a_class_has_confusion_and_calibration_and_a_number_a_scatter(fitted):
+def test_a_class_has_confusion_and_calibration_and_a_number_a_scatter(pages):
     keys = {
-        target: [part.key for section in table_page(fitted[target]).sections for part in section.parts]
-        for target in fitted
+        target: [part.key for section in page.sections for part in section.parts]
+        for target, page in pages.items()
     }
     assert {"confusion", "calibration", "importance"} <= set(keys["kind"])
     assert {"scatter", "importance"} <= set(keys["cost"])
@@ -100,8 +103,8 @@ def test_a_page_without_baselines_leaves_only_them_out(fitted):
 
 
 @pytest.mark.parametrize("target", ["kind", "cost", "readable"])
-def test_rules_that_lead_have_cards_with_the_most_rows_first_and_others_are_counted(fitted, target):
-    rules, cards = fitted[target].rules, part_of(fitted[target], RuleCards)
+def test_rules_that_lead_have_cards_with_the_most_rows_first_and_others_are_counted(fitted, pages, target):
+    rules, cards = fitted[target].rules, part_of(pages[target], RuleCards)
     cases = [card.cases for card in cards.cards]
     assert cases == sorted(cases, reverse=True)
     assert sum(cases) == 160
@@ -113,8 +116,8 @@ def test_rules_that_lead_have_cards_with_the_most_rows_first_and_others_are_coun
         assert card.sentence in rules.text(premises=6)
 
 
-def test_a_set_of_categories_is_drawn_in_steps_and_one_of_numbers_as_a_bell(fitted):
-    pictures = [picture for card in part_of(fitted["readable"], RuleCards).cards for picture in card.pictures]
+def test_a_set_of_categories_is_drawn_in_steps_and_one_of_numbers_as_a_bell(pages):
+    pictures = [picture for card in part_of(pages["readable"], RuleCards).cards for picture in card.pictures]
     colours = {picture.curve for picture in pictures if picture.column == "colour"}
     assert colours
     assert all(len(curve.split("L")) == 2 * 3 for curve in colours), "two ends for each of three colours"
@@ -124,8 +127,8 @@ def test_a_set_of_categories_is_drawn_in_steps_and_one_of_numbers_as_a_bell(fitt
     assert all(len(picture.curve.split("L")) > 40 for picture in pictures if picture.column == SIZE)
 
 
-def test_sliders_are_there_for_the_columns_that_matter_most_first(fitted):
-    given = json.loads(part_of(fitted["kind"], WhatIf).content)
+def test_sliders_are_there_for_the_columns_that_matter_most_first(pages):
+    given = json.loads(part_of(pages["kind"], WhatIf).content)
     names = [control["name"] for control in given["controls"]]
     assert set(names[:2]) == {SIZE, "colour"}
     by_name = {control["name"]: control for control in given["controls"]}
@@ -138,8 +141,8 @@ def test_sliders_are_there_for_the_columns_that_matter_most_first(fitted):
     )
 
 
-def test_no_name_breaks_out_of_the_page(fitted):
-    page = render(table_page(fitted["kind"]))
+def test_no_name_breaks_out_of_the_page(pages):
+    page = render(pages["kind"])
     assert "alert(1)" in page
     for wild in (SIZE, YES, "<b>blue</b>", "\u2028"):
         assert wild not in page
@@ -153,8 +156,8 @@ def test_json_in_a_script_element_has_no_character_that_ends_it():
     assert json.loads(text) == {"name": "</script><!-- & \u2028\u2029"}
 
 
-def test_only_the_pages_own_script_may_run(fitted):
-    page = render(table_page(fitted["kind"]))
+def test_only_the_pages_own_script_may_run(pages):
+    page = render(pages["kind"])
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src &#39;none&#39;")
     assert "unsafe-inline" not in policy.partition("script-src")[2]
@@ -177,12 +180,19 @@ def browser():
     made.close()
 
 
+@pytest.fixture(scope="module")
+def saved(fitted, tmp_path_factory):
+    """The pages as they are written beside the models."""
+    folder = tmp_path_factory.mktemp("saved")
+    return {target: save_table(of, folder / target).page for target, of in fitted.items()}
+
+
 @pytest.fixture
-def opened(browser, fitted, tmp_path, request):
-    """The browser with the page of a target."""
-    browser.open(save_table(fitted[request.param], tmp_path / "model").page)
+def opened(browser, fitted, saved, request):
+    """The browser with the page of a target, and no complaints of an earlier one."""
+    browser.open(saved[request.param])
     browser.complaints()
-    browser.open(tmp_path / "model" / "index.html")
+    browser.open(saved[request.param])
     return browser, fitted[request.param]
 
 

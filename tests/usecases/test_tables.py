@@ -19,9 +19,9 @@ from neuroplastic.usecases.tables import fit_table, predict_table
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """80 rows: a class that depends on a number, with a category, a missing value, and a column that says nothing."""
+    """58 rows: a class that depends on a number, with a category, a missing value, and a column that says nothing."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"size": rng.normal(5, 2, 80), "colour": ["red", "blue"] * 40, "planet": 3})
+    frame = pd.DataFrame({"size": rng.normal(5, 2, 58), "colour": ["red", "blue"] * 29, "planet": 3})
     frame["kind"] = np.where(frame["size"] > 5, "large", "small")
     frame.loc[3, "size"] = np.nan
     frame.loc[7, "kind"] = None
@@ -61,7 +61,7 @@ class Middle:
 
 
 def test_a_prepared_table_says_what_it_holds_and_what_was_done_to_it(prepared):
-    assert prepared.summary == "79 rows, 3 inputs; 'kind' is 2 classes"
+    assert prepared.summary == "57 rows, 3 inputs; 'kind' is 2 classes"
     assert [note.partition(" of ")[0] for note in prepared.notes] == [
         "1 rows without a target were left out.",
         "1 missing values",
@@ -99,9 +99,9 @@ def test_a_fit_has_scores_of_every_fold_and_rules_before_and_after(fitted):
 def test_a_fit_knows_what_was_said_of_every_row_by_a_model_that_had_not_seen_it(fitted):
     held_out = fitted.held_out
     assert held_out.classes == ("large", "small")
-    assert held_out.confusion.sum() == 79
+    assert held_out.confusion.sum() == 57
     assert np.mean(held_out.true == held_out.predicted) == pytest.approx(
-        np.average(fitted.scores["accuracy"], weights=[40, 39])
+        np.average(fitted.scores["accuracy"], weights=[29, 28])
     )
     assert np.allclose(held_out.chances.sum(axis=1), 1)
     assert held_out.area > 0.9
@@ -164,7 +164,7 @@ def test_a_saved_table_predicts_as_the_fitted_one_does(fitted, file, tmp_path):
 def test_a_fitted_table_and_its_page_say_whether_the_rules_decide(fitted):
     found = fitted.diagnosis
     assert found == fitted.estimator.diagnose(fitted.table.x)
-    assert (found.rows, found.rules, found.decision) == (79, 3, "class")
+    assert (found.rows, found.rules, found.decision) == (57, 3, "class")
     (section,) = (part for part in table_page(fitted).sections if part.title == "Do the rules decide?")
     assert section.notes == (found.advice,)
     (table,) = section.tables
