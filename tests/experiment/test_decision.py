@@ -2,6 +2,7 @@
 
 import importlib.util
 
+import numpy as np
 import pytest
 import torch
 
@@ -14,6 +15,7 @@ from neuroplastic.experiment.decision import (
     explain_decision,
     feature_names,
     located_decision,
+    sentences,
 )
 from neuroplastic.experiment.options import with_values
 from neuroplastic.usecases.explaining import explain_decision as explain_play
@@ -84,3 +86,15 @@ def test_names_of_actions_and_features_are_unique_and_complete():
 def test_a_plain_agent_has_no_rules_to_tell():
     with pytest.raises(ConfigError, match="must be neuro-fuzzy"):
         explain_decision(*made(agent="dnn"))
+
+
+def test_rules_of_an_agent_that_read_alike_are_told_once_with_their_shares_together(monkeypatch):
+    config, network, _ = made()
+    pictures = torch.zeros(4, 84, 84, 3)
+    told = [(number, f"IF x is low THEN {'turn' if number > 3 else 'shoot'}") for number in range(1, 10)]
+    monkeypatch.setattr("neuroplastic.experiment.decision.plain_sentences", lambda *_, **__: told)
+    monkeypatch.setattr("neuroplastic.experiment.decision.leaders_of", lambda *_: np.array([0, 5, 7, 7]))
+    assert sentences(config, network, pictures) == [
+        "IF x is low THEN turn (75 % of decisions, 2 rules)",
+        "IF x is low THEN shoot (25 % of decisions)",
+    ]

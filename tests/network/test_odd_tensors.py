@@ -26,7 +26,7 @@ def run_optimised(*arguments, compiled=True):
 
 @pytest.mark.parametrize(
     ("compiled", "every"),
-    [(True, 11), *(pytest.param(compiled, 1, marks=pytest.mark.slow) for compiled in (True, False))],
+    [(True, 23), *(pytest.param(compiled, 1, marks=pytest.mark.slow) for compiled in (True, False))],
     ids=["some", "all", "all without the kernel"],
 )
 def test_every_tensor_loaded_in_any_form_gives_equal_results_or_is_refused_by_name(compiled, every):

@@ -224,3 +224,24 @@ def test_evidence_is_counted_by_the_rule_that_fires_most():
         assert found.cases[rule] == weight[led].sum()
         if led.any():
             assert found.shares[rule] == pytest.approx(np.average(classes[led], axis=0, weights=weight[led]))
+
+
+def test_rules_that_read_alike_stand_in_one_line_with_their_cases_together():
+    twins = replace(FLOWERS, premises=np.array([[1, 1], [0, -1], [1, 1]]))  # of other strengths, not shown
+    assert twins.text().splitlines() == [
+        "RULES 1 and 3: IF petal length is long AND soil is chalk THEN virginica",
+        "RULE 2: IF petal length is short THEN setosa",
+    ]
+    assert replace(twins, evidence=BEHIND).text().splitlines() == [
+        "RULES 1 and 3: IF petal length is long AND soil is chalk THEN virginica (66 %, 100 cases)",
+        "RULE 2: IF petal length is short THEN setosa (97 %, 50 cases)",
+    ]
+    assert len(plain_sentences(twins)) == twins.text(formulas=True).count("RULE ") == 3  # one by one
+
+
+def test_the_cases_of_groups_are_those_of_their_rules():
+    together = BEHIND.together([[0, 2], [1]])
+    assert together.cases.tolist() == [100.0, 50.0, 0.0]
+    np.testing.assert_allclose(together.shares[0], [0.34, 0.66])
+    assert together.cases @ together.shares == pytest.approx(BEHIND.cases @ BEHIND.shares)
+    assert numbered([1, 2, 5], "IF a THEN b") == "RULES 1, 2 and 5: IF a THEN b"

@@ -160,16 +160,21 @@ def _ends(network: DuelingNetwork) -> list[tuple[float, float]] | None:
 def sentences(config: RunConfig, network: DuelingNetwork, observations: NDArray[Any]) -> list[str]:
     """The advantage head's rules, those that lead most often in these states (N, D) first, each with its share.
 
-    A rule that never leads is left out.
+    A rule that never leads is left out; those that read alike are told once, their shares together.
     """
     rules, level = head_rules(config, network)[0], levels_of(network.advantage)[0]  # type: ignore[arg-type]
     with torch.inference_mode():
         features = network.encoder(torch.from_numpy(np.asarray(observations, np.float32)))
     leaders = leaders_of(level, features)
     shares = np.bincount(leaders, minlength=len(rules)) / len(leaders)
-    told = dict(plain_sentences(rules, premises=None, outputs=None))
-    led = [rule for rule in np.argsort(-shares, kind="stable").tolist() if shares[rule] > 0]
-    return [f"{told[rule + 1]} ({percent(shares[rule])} of decisions)" for rule in led]
+    alike: dict[str, list[float]] = {}
+    for number, sentence in plain_sentences(rules, premises=None, outputs=None):
+        if shares[number - 1] > 0:
+            alike.setdefault(sentence, []).append(float(shares[number - 1]))
+    return [
+        f"{sentence} ({percent(sum(of))} of decisions{f', {len(of)} rules' if len(of) > 1 else ''})"
+        for sentence, of in sorted(alike.items(), key=lambda told: -sum(told[1]))
+    ]
 
 
 def attribute_decision(config: RunConfig, network: DuelingNetwork, observation: NDArray[Any]) -> Explanation:

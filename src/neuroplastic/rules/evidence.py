@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,17 @@ class Evidence:
             )
         if not np.isfinite(self.rows) or self.rows < 0:
             raise ConfigError(f"rows of the evidence must be a number of at least 0, got {self.rows!r}")
+
+    def together(self, groups: Sequence[Sequence[int]]) -> Evidence:
+        """The cases of each group of rules at its first rule, and none at the others."""
+        cases, shares = self.cases.copy(), self.shares.copy()
+        for first, *others in groups:
+            members = [first, *others]
+            cases[first] = self.cases[members].sum()
+            if others and cases[first] > 0:
+                shares[first] = self.cases[members] @ self.shares[members] / cases[first]
+            cases[others] = shares[others] = 0.0
+        return Evidence(cases, shares, self.rows)
 
     @classmethod
     def of(cls, leaders: NDArray[np.int64], targets: Numbers, weight: Numbers, rules: int) -> Evidence:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from ..evidence import Evidence
 from ..rule_base import IGNORED, Conclusions, Linear, Numbers, RuleBase
-from .sentences import distinction, factor, premises_shown
+from .sentences import distinction, factor, numbered, premises_shown
 
 # A number is told from the mean of its cases where they are further apart than this share of the means' range.
 APART = 0.05
@@ -25,6 +26,26 @@ def plain_sentences(
     """
     writer = _Plain(rules, digits, premises, outputs)
     return [(index + 1, writer.rule(index)) for index in writer.order()]
+
+
+def plain_text(rules: RuleBase, *, digits: int, premises: int | None, outputs: int | None) -> str:
+    """The sentences in their order with the numbers of their rules, a line each.
+
+    Rules that read alike, for they differ in what is not shown or in digits, stand in one line, their cases together.
+    """
+    writer = _Plain(rules, digits, premises, outputs)
+    alike: dict[str, list[int]] = {}
+    for index in range(len(rules)):
+        alike.setdefault(writer.without_cases(index), []).append(index)
+    if rules.evidence is not None:
+        together = replace(rules, evidence=rules.evidence.together(list(alike.values())))
+        writer = _Plain(together, digits, premises, outputs)
+    group_of = {group[0]: group for group in alike.values()}
+    return "\n".join(
+        numbered([place + 1 for place in group_of[index]], writer.rule(index))
+        for index in writer.order()
+        if index in group_of
+    )
 
 
 class _Plain:
@@ -46,7 +67,15 @@ class _Plain:
         )
 
     def rule(self, index: int) -> str:
-        then = self._then(index)
+        """The sentence, and in brackets what the cases say of it."""
+        said, notes = self._then(index)
+        return self._sentence(index, f"{said} ({', '.join(notes)})" if notes else said)
+
+    def without_cases(self, index: int) -> str:
+        """The sentence without what stands in brackets."""
+        return self._sentence(index, self._then(index)[0])
+
+    def _sentence(self, index: int, then: str) -> str:
         evidence = self.rules.evidence
         if evidence is None:
             stored = self.rules.certainty
@@ -67,8 +96,8 @@ class _Plain:
             words.append(f"{variable.name} is {variable.terms[chosen[attribute]].name}")
         return " AND ".join(words + ([f"{left} more"] if left else []))
 
-    def _then(self, index: int) -> str:
-        """What it concludes, and in brackets what the cases say of that."""
+    def _then(self, index: int) -> tuple[str, list[str]]:
+        """What it concludes, and what the cases say of that."""
         consequents, evidence = self.rules.consequents, self.rules.evidence
         led = evidence is not None and evidence.cases[index] > 0
         if self.rules.classes and isinstance(consequents, Linear):
@@ -77,9 +106,7 @@ class _Plain:
             said, notes = self._terms(index, consequents), []
         else:
             said, notes = self._numbers(index, consequents, evidence if led else None)
-        if evidence is not None:
-            notes = [*notes, _cases(evidence.cases[index])]
-        return f"{said} ({', '.join(notes)})" if notes else said
+        return said, notes if evidence is None else [*notes, _cases(evidence.cases[index])]
 
     def _class(self, index: int, part: Linear, evidence: Evidence | None) -> tuple[str, list[str]]:
         names = [variable.name for variable in self.rules.outputs]

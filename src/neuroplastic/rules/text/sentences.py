@@ -30,17 +30,18 @@ def text_of(
             if limit is not None:
                 at_least(name, limit, 1)
         if not formulas and _is_said_in_short(rules):
-            from .plain import plain_sentences
+            from .plain import plain_text
 
-            told = plain_sentences(rules, digits=digits, premises=premises, outputs=consequents)
-            return "\n".join(numbered(*each) for each in told)
+            return plain_text(rules, digits=digits, premises=premises, outputs=consequents)
     sentences = Sentences(rules, None if exact else digits, premises, consequents)
     return "\n".join(sentences.rule(index) for index in range(len(rules)))
 
 
-def numbered(number: int, sentence: str) -> str:
-    """A sentence with the number of its rule, as explanations call it."""
-    return f"RULE {number}: {sentence}"
+def numbered(numbers: int | Sequence[int], sentence: str) -> str:
+    """A sentence with the number of its rule, as explanations call it, or of all rules that it tells of."""
+    if isinstance(numbers, int) or len(numbers) == 1:
+        return f"RULE {numbers if isinstance(numbers, int) else numbers[0]}: {sentence}"
+    return f"RULES {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}: {sentence}"
 
 
 def _is_said_in_short(rules: RuleBase) -> bool:
