@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from ...errors import NeuroplasticError
+from ...errors import NeuroplasticError, in_short
+
+
+# Of a message: whatever of a file it quotes, it stays a line that a person reads.
+_LONGEST = 900
 
 
 class StandardError(NeuroplasticError, ValueError):
     """Root of what FML, FCL, .fis and ONNX files and their writers raise."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(in_short(message, _LONGEST))
 
 
 class NotExpressibleError(StandardError):

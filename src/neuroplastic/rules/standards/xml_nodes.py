@@ -68,7 +68,7 @@ class _Builder:
         line = int(self.parser.CurrentLineNumber)
         if len(self.open) >= _DEEPEST:
             raise FileFormatError(f"elements are nested more than {_DEEPEST} deep", line)
-        node = Node(_local(tag), {_local(key): value for key, value in attributes.items()}, line)
+        node = Node(_cut(_local(tag)), {_local(key): value for key, value in attributes.items()}, line)
         if self.open:
             self.open[-1].children.append(node)
         else:
@@ -88,6 +88,11 @@ class _Builder:
 
 def _local(tag: str) -> str:
     return tag.rpartition("}")[2]
+
+
+def _cut(name: str) -> str:
+    """An element's name as messages may quote it; no element that is read has one so long."""
+    return name if len(name) <= 40 else f"{name[:37]}..."
 
 
 def _decoded(content: bytes) -> str:
