@@ -22,6 +22,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 MOST_GAMES = 4096
 """At once, and processes: each takes memory and files of the system."""
+MOST_EPISODES = 10**6
+"""Of one evaluation: the result of each is kept."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class TrialProtocol:
         for name in ("epochs", "steps_per_epoch", "episodes", "games"):
             at_least(name, getattr(self, name), 1)
         at_most("games", self.games, MOST_GAMES)
+        at_most("episodes", self.episodes, MOST_EPISODES)
         choose("episode_seeds", self.episode_seeds, ("fixed", "anew"))
         if self.processes is not None:
             at_most("processes", at_least("processes", self.processes, 0), MOST_GAMES)

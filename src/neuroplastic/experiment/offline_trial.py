@@ -8,11 +8,14 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+import torch
+
 from ..errors import InputError
 from ..learn.offline.config import OfflineConfig
 from ..learn.offline.learner import OfflineLearning
 from ..learn.offline.recording import Recording
 from ..learn.seeding import RandomStreams
+from ..memory import need_memory
 from ..network.encoders.attributes import AttributeEncoder
 from .agent import build_agent, diagnosis_of, greedy, neuro_fuzzy_parts
 from .configuration import RunConfig
@@ -29,6 +32,12 @@ class OfflineTrial:
     def __init__(self, config: RunConfig, folder: RunFolder, recording: Recording) -> None:
         assert isinstance(config.learner, OfflineConfig)
         self.config, self.folder = config, folder
+        need_memory(
+            f"an update of batch_size={config.learner.batch_size}",
+            config.learner.kept_bytes(config.task.observation),
+            torch.device("cpu"),
+            "choose a smaller batch_size",
+        )
         shape, seen = config.task.observation.shape, recording.episodes[0].observations.shape[1:]
         if shape != seen or recording.actions != len(config.task.actions):
             raise InputError(

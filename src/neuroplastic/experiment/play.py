@@ -12,9 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import NeuroplasticError, at_least
+from ..errors import NeuroplasticError, at_least, at_most
 from ..learn.experience import Observations
 from ..learn.seeding import episode_seed, mix
+from .configuration import MOST_EPISODES
 from .game import Game, Policy, checked_actions, decision
 from .protocols import Task
 
@@ -184,7 +185,7 @@ class Games:
     ) -> list[EpisodeResult]:
         if self._closed:
             raise GamesClosedError(f"these games of {self.task.key} are closed; make others with Games()")
-        at_least("episodes", episodes, 0)
+        at_most("episodes", at_least("episodes", episodes, 0), MOST_EPISODES)
         if seed != self._seed:  # an environment keeps the seed that it was made with
             self._clear()
         self._seed = seed

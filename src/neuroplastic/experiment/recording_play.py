@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 
 from ..errors import at_least
+from ..learn.device_memory import observation_bytes
 from ..learn.offline.recording import Episode
 from ..learn.seeding import Stream, episode_seed
+from ..memory import need_memory
 from .game import Game
 from .protocols import Task
 from .teachers import Teacher, picture_of, told
@@ -30,6 +33,13 @@ def record_play(
     A `random_share` of the actions is drawn, as a function of seed and episode: what a learner is to improve upon.
     """
     at_least("episodes", episodes, 1)
+    # All of it is kept until it is written; of an episode at least one decision, and what was seen before and after.
+    need_memory(
+        f"a recording of episodes={episodes}, even of one decision each,",
+        episodes * 2 * (observation_bytes(task.observation) + 8),
+        torch.device("cpu"),
+        "record fewer episodes",
+    )
     with Game(task, seed=seed, stream=stream) as game:
         for number in range(first_episode, first_episode + episodes):
             yield _episode(game, player, number, pictures=pictures, random_share=random_share, seed=seed)

@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, at_most
 from ..experiment.agent import build_agent, diagnosis_of, greedy
-from ..experiment.configuration import RunConfig, TrialProtocol
+from ..experiment.configuration import MOST_EPISODES, RunConfig, TrialProtocol
 from ..experiment.decision import sentences
 from ..experiment.demonstrating import demonstrate
 from ..experiment.game import Game
@@ -22,16 +23,20 @@ from ..experiment.protocols import Task
 from ..experiment.run_folder import EpochMetrics, RunFolder
 from ..experiment.teachers import Teacher, asked
 from ..experiment.trial import EVALUATION_SEED, kept_figures
+from ..learn.device_memory import observation_bytes
 from ..learn.imitation.config import ImitationConfig
 from ..learn.imitation.demonstrations import Demonstrations, costs_of
 from ..learn.imitation.rounds import Judged, Round, best, imitate
 from ..learn.imitation.student import Student, fit_student
 from ..learn.offline.recording import Episode, Recording
+from ..memory import need_memory
 from ..network.dueling import DuelingNetwork
 from ..network.encoders.attributes import AttributeEncoderConfig
 from ..rules.diagnosis import Diagnosis
 
 PRESET = "student"
+# Of each state: as it was seen, and for the fit in double precision.
+KEPT_COPIES = 3
 # Episodes and states by which the best of the rounds is chosen, none of which are those of evaluation; and states of a
 # report.
 JUDGED_BY, JUDGED_IN, JUDGING_SEED, REPORTED = 10, 1000, 7_000_001, 4000
@@ -80,6 +85,13 @@ def imitate_teacher(
     on_round: Callable[[Round], None] = lambda _: None,
 ) -> Imitated:
     """Fit a student of a teacher on a task of named attributes, and evaluate both on the same episodes."""
+    at_most("episodes", episodes, MOST_EPISODES)
+    need_memory(
+        f"rounds={config.rounds} of states={config.states}",
+        config.rounds * config.states * (KEPT_COPIES * observation_bytes(task.observation) + 24),
+        torch.device("cpu"),
+        "choose fewer rounds or states",
+    )
 
     def run_of(student: Student) -> tuple[RunConfig, DuelingNetwork]:
         return _run_of(student, task, replace(config, teacher=teacher.name), episodes, seed)

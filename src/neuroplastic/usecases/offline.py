@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -91,10 +93,15 @@ def offline_configuration(
 
 
 def begin_offline(config: RunConfig, *, runs: str = "runs") -> OfflineTrial:
-    """A new run in a folder of its own."""
+    """A new run in a folder of its own; a run that cannot begin leaves none behind."""
     assert isinstance(config.learner, OfflineConfig)
     recording = read_recording(config.learner.data)
-    return OfflineTrial(config, RunFolder.create(runs, config), recording)
+    folder = RunFolder.create(runs, config)
+    with ExitStack() as undone:
+        undone.callback(shutil.rmtree, folder.path)
+        trial = OfflineTrial(config, folder, recording)
+        undone.pop_all()
+    return trial
 
 
 def resume_offline(run: str, *, epochs: int | None = None) -> OfflineTrial:

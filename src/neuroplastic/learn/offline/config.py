@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from ...errors import ConfigError, at_least, choose, within
+from ..device_memory import observation_bytes
 
 if TYPE_CHECKING:
     from torch import nn
 
+    from ...network.observation import Observation
     from ..experience import Setting
 
 METHODS = ("cql", "iql", "cloning")
@@ -61,6 +63,10 @@ class OfflineConfig:
             within(name, getattr(self, name), 0)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)
+
+    def kept_bytes(self, observation: Observation) -> int:
+        """What an update takes of a recording: what was seen before and after, twice as precise, and numbers beside."""
+        return self.batch_size * (4 * observation_bytes(observation) + 64)
 
     def build(self, network: nn.Module, setting: Setting) -> NoReturn:
         """What learns from a recording does not play."""

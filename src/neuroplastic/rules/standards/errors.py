@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...errors import NeuroplasticError, in_short
 
-
 # Of a message: whatever of a file it quotes, it stays a line that a person reads.
 _LONGEST = 900
 

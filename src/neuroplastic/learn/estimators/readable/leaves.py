@@ -48,7 +48,7 @@ def first_rules(
         [np.searchsorted(edges, column, side="right") for edges, column in zip(cuts, rows.x.T, strict=True)],
         axis=1,
     ).astype(np.float64)
-    tree = _tree(limits, labels=labels, seed=seed).fit(
+    tree = _tree(limits, len(rows), labels=labels, seed=seed).fit(
         places, rows.y[:, 0].astype(np.int64) if labels else rows.y, sample_weight=rows.weight
     )
     ends = np.stack([rows.x.min(axis=0), rows.x.max(axis=0)], axis=1)
@@ -71,11 +71,12 @@ def _cuts(values: Numbers, weight: Numbers, *, crisp: bool) -> Numbers:
     return middles
 
 
-def _tree(limits: Limits, *, labels: bool, seed: int) -> Any:
+def _tree(limits: Limits, rows: int, *, labels: bool, seed: int) -> Any:
+    """No tree has more leaves than rows, but scikit-learn would make room for as many as are allowed."""
     kind = DecisionTreeClassifier if labels else DecisionTreeRegressor
     return kind(
-        max_leaf_nodes=limits.leaves,
-        max_depth=limits.premises + LONGER,
+        max_leaf_nodes=max(2, min(limits.leaves, rows)),
+        max_depth=min(limits.premises, rows) + LONGER,
         min_weight_fraction_leaf=LEAST_SHARE,
         random_state=seed,
     )
