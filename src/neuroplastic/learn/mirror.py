@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ..errors import ConfigError, InputError
+from ..fuzzy.tracing import may_look
 
 
 def mirrored_pairs(actions: Sequence[int] | None, count: int) -> Tensor:
@@ -21,7 +22,7 @@ def mirrored_pairs(actions: Sequence[int] | None, count: int) -> Tensor:
 
 def turned(pictures: Tensor, turn: Tensor) -> Tensor:
     """The pictures (B, H, W) or (B, H, W, channels), those of `turn` (B,) left for right."""
-    if pictures.is_cpu:  # as many as there are; a GPU would wait to learn how many
+    if may_look(turn):  # those there are; a GPU would wait to learn how many
         pictures = pictures.clone()
         pictures[turn] = pictures[turn].flip(2)
         return pictures
