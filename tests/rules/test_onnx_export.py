@@ -2,8 +2,10 @@
 
 import copy
 import itertools
+import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -162,3 +164,34 @@ def test_exporting_changes_nothing_in_the_network(tmp_path):
 def test_other_modules_are_refused(tmp_path):
     with pytest.raises(npl.ConfigError, match="got Linear"):
         to_onnx(torch.nn.Linear(2, 2), tmp_path / "net.onnx")
+
+
+def fitted(**settings):
+    """A classifier of a number and a category."""
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"size": rng.normal(5, 2, 58), "town": np.resize(["Bern", "Oslo", "Rome"], 58)})
+    y = np.where((x["size"] > 5) ^ (x["town"] == "Oslo"), "yes", "no")
+    return npl.NeuroFuzzyClassifier(max_updates=20, random_state=0, **settings).fit(x, y), x
+
+
+@pytest.mark.parametrize(
+    ("settings", "inputs"),
+    [
+        ({"rules": 3}, ["size", "town = Bern", "town = Oslo", "town = Rome"]),
+        ({"readable": True}, ["size", "town"]),
+    ],
+)
+def test_the_columns_of_an_estimators_graph_have_names_and_its_scores_hold_far_outside(
+    settings, inputs, tmp_path
+):
+    model, x = fitted(**settings)
+    npl.export(model, tmp_path / "model.onnx")
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    said = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
+    assert said.pop("inputs") == inputs == model.encoder_.names
+    assert said.pop("outputs") == ["no", "yes"]
+    codes = {inputs[place]: list(categories) for place, categories in model.encoder_.crisp.items()}
+    assert said == ({"categories": codes} if codes else {})
+    raw = model.encoder_(pd.concat([x, x.head(2).assign(size=[-40.0, 60.0])]))  # beyond where sets end
+    (scores,) = session.run(None, {"x": raw.astype(np.float32)})
+    np.testing.assert_allclose(scores, model.outputs_of_encoded(raw), rtol=1e-4, atol=1e-4)

@@ -28,6 +28,7 @@ from ..scores import ScoreLine
 from .errors import StandardError
 from .onnx_firing import firing_levels
 from .onnx_graph import Graph, checked_bytes
+from .onnx_names import Names
 from .source import Source
 
 # With rules compared by their worst premise, so many attributes are looked at in one tensor (B, of them, U).
@@ -40,14 +41,19 @@ class Onnx:
     reads = False
 
     def write(self, source: Source) -> bytes:
-        """See `Standard`. A fitted estimator's graph takes raw units, in single precision."""
+        """See `Standard`. A fitted estimator's graph takes raw units, in single precision, and names its columns."""
         if isinstance(source, RuleBase):
-            return onnx_of(network_of(source))
+            return onnx_of(network_of(source), names=Names.of(source))
         if is_estimator(source):
             stretch = getattr(source, "target_scale_", None)
             outer = None if stretch is None else (getattr(source, "target_offset_", 0.0), stretch)
             return onnx_of(
-                source.network_, scaler=(source.offset_, source.scale_), output_scaler=outer, double=False
+                source.network_,
+                scaler=(source.offset_, source.scale_),
+                output_scaler=outer,
+                double=False,
+                clip=getattr(source, "clip_", None),
+                names=Names.of(source.rules_, getattr(source, "encoder_", None)),
             )
         return onnx_of(source)
 
@@ -74,10 +80,13 @@ def onnx_of(
     scaler: Any = None,
     output_scaler: Any = None,
     double: bool | None = None,
+    clip: Numbers | None = None,
+    names: Names | None = None,
 ) -> bytes:
     """The network as in evaluation mode: input `x` (batch, inputs), output `y` (batch, outputs).
 
-    With `scaler` and `output_scaler` (see `rule_base`) the graph takes and gives raw units. Opset 17, in the
+    With `scaler` and `output_scaler` (see `rule_base`) the graph takes and gives raw units; values beyond `clip` (2, D)
+    count as these, as in a readable estimator. `names` are written down beside it. Opset 17, in the
     network's precision unless `double` says otherwise, all firing options and consequents. Grown networks carry
     their present sets. Unlike the network, the graph does not refuse inputs that are not finite.
     """
@@ -86,6 +95,9 @@ def onnx_of(
         double = levels[0].centers.dtype == torch.float64
     graph = Graph(np.dtype(np.float64 if double else np.float32))
     value = "x"
+    if clip is not None:
+        low, high = (graph.constant(end, wide=True) for end in clip)
+        value = graph.narrow(graph.node("Min", graph.node("Max", graph.wide(value), low), high))
     if scaler is not None:
         inner = Scaling.of(scaler, levels[0].in_features)
         moved = graph.node("Sub", graph.wide(value), graph.constant(inner.offset, wide=True))
@@ -96,7 +108,8 @@ def onnx_of(
         outer = Scaling.of(output_scaler, levels[-1].out_features)
         stretched = graph.node("Mul", graph.wide(value), graph.constant(outer.scale, wide=True))
         value = graph.narrow(graph.node("Add", stretched, graph.constant(outer.offset, wide=True)))
-    return checked_bytes(graph, value, levels[0].in_features, levels[-1].out_features)
+    notes = {} if names is None else names.notes()
+    return checked_bytes(graph, value, levels[0].in_features, levels[-1].out_features, notes)
 
 
 def _level(graph: Graph, net: NeuroFuzzyNetwork, x: str) -> str:

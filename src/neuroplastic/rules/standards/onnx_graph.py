@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,10 @@ class Graph:
         return self.node("ReduceMean", value, axes=[1], keepdims=1)
 
 
-def checked_bytes(graph: Graph, output: str, in_features: int, out_features: int) -> bytes:
-    """The finished model, checked by onnx, with the batch left open."""
+def checked_bytes(
+    graph: Graph, output: str, in_features: int, out_features: int, notes: Mapping[str, str]
+) -> bytes:
+    """The finished model, checked by onnx, with the batch left open; `notes` become its metadata."""
     from ... import __version__
 
     helper, types = graph.onnx.helper, graph.onnx.TensorProto
@@ -104,6 +107,7 @@ def checked_bytes(graph: Graph, output: str, in_features: int, out_features: int
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=_IR_VERSION,
     )
+    helper.set_model_props(model, dict(notes))
     graph.onnx.checker.check_model(model, full_check=True)
     content: bytes = model.SerializeToString()
     return content
