@@ -1,6 +1,7 @@
 """The reference of the public names: every one is there, once, with an example that runs."""
 
 import argparse
+import importlib.util
 import re
 
 import neuroplastic as npl
@@ -40,3 +41,24 @@ def commands(of: argparse.ArgumentParser, before: str = "") -> list[str]:
     if not below:
         return [before.strip()]
     return [name for word, sub in below[0].items() for name in commands(sub, f"{before} {word}")]
+
+
+def command_help():
+    spec = importlib.util.spec_from_file_location("command_help", DOCS / "command_help.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_the_list_of_commands_in_the_repository_is_what_the_command_line_has():
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    assert command_help().with_list(page) == page, "make it anew with: python docs/command_help.py"
+
+
+def test_the_site_has_the_help_of_every_command():
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    shown = command_help().on_page_markdown(page)
+    assert "<!-- help:" not in shown
+    assert shown.count("usage: neuroplastic") == len(commands(parser()))
