@@ -3,16 +3,19 @@
 `found_again` fits five seeds, and five samples of two thirds of the rows, and asks which share of a model's rules is
 found again in another: the same columns, each on the same side (reaching down to the column's lowest
 quarter, up to its highest, or neither or both).
-`ablation` leaves out one remedy at a time, on 5 folds of two tables.
+`ablation` leaves out one remedy at a time, on 5 folds x 3 splits of two tables. Both write what they measure to
+docs/data/ as it comes; `--print` only prints what is there.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import itertools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +24,17 @@ from threadpoolctl import threadpool_limits
 
 import neuroplastic as npl
 from benchmarks.tables_data import FRONTIER, Table
-from neuroplastic.learn.estimators.readable import draft, fitting, leaves
+from neuroplastic.learn.estimators.readable import draft, fitting, learning, leaves
+from neuroplastic.learn.estimators.readable.fitting import asked_of
 from neuroplastic.rules.true_names import HALF
 
 STABLE = ("iris", "wine", "breast_cancer", "pima", "wisconsin")
 ABLATED = ("wine", "pima")
-SEEDS, SAMPLE, FOLDS = 5, 2 / 3, 5
+SEEDS, SAMPLE, FOLDS, SPLITS = 5, 2 / 3, 5, (11, 12, 13)
+FILES = {
+    "found_again": Path("docs/data/found_again.csv"),
+    "ablation": Path("docs/data/readable_ablation.csv"),
+}
 
 Rule = frozenset[tuple[str, str]]
 
@@ -77,60 +85,112 @@ def changed(module: Any, **values: Any) -> Iterator[None]:
             setattr(module, name, value)
 
 
+def at_once(*given: Any, in_steps: bool) -> Any:
+    """Limits and price after a turn where only the size of all rules falls in steps."""
+    return asked_of(*given, in_steps=False)
+
+
 ABLATIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "all of it": (fitting, {}),
     "without the price of not fitting": (draft, {"FITTING": 0.0}),
     "structure as fast as conclusions": (fitting, {"STRUCTURE_RATE": 1.0}),
     "no learning, only shedding": (fitting, {}),
-    "premises cost nothing": (fitting, {"PRICE": 0.0}),
-    "premises cost five times as much": (fitting, {"PRICE": 0.5}),
+    "without teachers": (learning, {"MOST_ROWS": 0}),
+    "premises cost nothing": (fitting, {"TAUGHT_PRICE": 0.0}),
+    "premises cost five times as much": (fitting, {"TAUGHT_PRICE": 5 * fitting.TAUGHT_PRICE}),
     "at most 3 cuts of a column": (leaves, {"CUTS": 3}),
+    "shed at once": (fitting, {"asked_of": at_once}),
+    "any number of rules share a decision": (learning, {"let_few_decide": lambda net, rows: None}),
 }
 
 
-def ablated(table: Table, module: Any, values: dict[str, Any], rate: float = 0.02) -> tuple[float, ...]:
-    """Accuracy, premises in all, fit and rules per decision, mean over folds."""
+def ablated(table: Table, what: str, split: int) -> Iterator[dict[str, object]]:
+    """What a fit without one remedy comes to, on each fold of a split."""
     x, y = table.load()
-    rows = []
-    with changed(module, **values):
-        for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=11).split(x, y):
+    module, values = ABLATIONS[what]
+    rate = 1e-12 if what.startswith("no learning") else 0.02
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=split).split(x, y)
+    for fold, (train, test) in enumerate(folds):
+        with changed(module, **values):
             model = npl.NeuroFuzzyClassifier(readable=True, learning_rate=rate, random_state=0)
             model.fit(x[train], y[train])
-            told = model.diagnose(x[test])
-            size = int((model.rules_.premises >= 0).sum())
-            rows.append((model.score(x[test], y[test]), size, told.fit, told.rules_per_decision, told.carry))
-    return tuple(np.mean(rows, axis=0))
+        told = model.diagnose(x[test])
+        yield {
+            "what": what,
+            "table": table.name,
+            "split": split,
+            "fold": fold,
+            "accuracy": round(model.score(x[test], y[test]), 5),
+            "premises": int((model.rules_.premises >= 0).sum()),
+            "fit": round(told.fit, 4),
+            "rules per decision": round(told.rules_per_decision, 4),
+            "carry": round(told.carry, 4),
+        }
+
+
+def measured(what: str) -> Iterator[dict[str, object]]:
+    """Everything there is to measure, one row after the other."""
+    tables = {table.name: table for table in FRONTIER}
+    if what == "found_again":
+        for name in STABLE:
+            seeds, samples = found_again(tables[name])
+            yield {
+                "table": name,
+                "five seeds": round(seeds, 4),
+                "five samples of two thirds": round(samples, 4),
+            }
+        return
+    for split, title, name in itertools.product(SPLITS, ABLATIONS, ABLATED):
+        yield from ablated(tables[name], title, split)
+
+
+def write(path: Path, rows: Iterator[dict[str, object]]) -> None:
+    """A file of rows, each written as soon as it is there."""
+    with path.open("w", newline="") as file:
+        for number, row in enumerate(rows):
+            writer = csv.DictWriter(file, list(row))
+            if not number:
+                writer.writeheader()
+            writer.writerow(row)
+            file.flush()
+
+
+def report(rows: Sequence[dict[str, str]], keys: Sequence[str]) -> None:
+    """The mean of each figure by these keys, as a table."""
+    figures = [name for name in rows[0] if name not in (*keys, "split", "fold")]
+    print("| " + " | ".join([*keys, *figures]) + " |\n|" + "---|" * (len(keys) + len(figures)))
+    groups: dict[tuple[str, ...], list[list[float]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append([float(row[name]) for name in figures])
+    means = {group: np.mean(values, axis=0) for group, values in groups.items()}
+    if len(keys) == 1:
+        means["mean",] = np.mean(list(means.values()), axis=0)
+    for group, mean in means.items():
+        cells = [
+            f"{100 * value:.1f} %"
+            if name == "accuracy"
+            else f"{value:.1f}"
+            if name == "premises"
+            else f"{value:.2f}"
+            for name, value in zip(figures, mean, strict=True)
+        ]
+        print("| " + " | ".join([*group, *cells]) + " |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("found_again", "ablation"))
-    what = parser.parse_args().what
-    tables = {table.name: table for table in FRONTIER}
-    warnings.simplefilter("ignore")
-    with threadpool_limits(1):
-        if what == "found_again":
-            print("| table | five seeds | five samples of two thirds |\n|---|---|---|")
-            found = [found_again(tables[name]) for name in STABLE]
-            for name, (seeds, samples) in zip(STABLE, found, strict=True):
-                print(f"| {name} | {seeds:.2f} | {samples:.2f} |")
-            print("| mean | " + " | ".join(f"{mean:.2f}" for mean in np.mean(found, axis=0)) + " |")
-            return
-        print(
-            "| | table | accuracy | premises | fit | rules per decision | carry |\n|---|---|---|---|---|---|---|"
-        )
-        for title, (module, values) in ABLATIONS.items():
-            for name in ABLATED:
-                rate = 1e-12 if title.startswith("no learning") else 0.02
-                figures = ablated(tables[name], module, values, rate)
-                print(
-                    f"| {title} | {name} | {100 * figures[0]:.1f} % | {figures[1]:.1f} | "
-                    + " | ".join(f"{figure:.2f}" for figure in figures[2:])
-                    + " |",
-                    flush=True,
-                )
+    parser.add_argument("what", choices=tuple(FILES))
+    parser.add_argument("--print", action="store_true", dest="only_print")
+    options = parser.parse_args()
+    path = FILES[options.what]
+    if not options.only_print:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            write(path, measured(options.what))
+    with path.open(newline="") as file:
+        report(list(csv.DictReader(file)), ("table",) if options.what == "found_again" else ("what", "table"))
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ def test_categories_are_asked_for_by_name_and_never_against_each_other():
 
 def test_a_category_never_seen_is_said_and_survived():
     X, y = credit()
-    model = npl.NeuroFuzzyClassifier(readable=True, random_state=0).fit(X, y)
+    model = npl.NeuroFuzzyClassifier(readable=True, max_updates=40).fit(X, y)
     strange = X.head(3).assign(education="doctorate")
     with pytest.warns(npl.ColumnWarning, match="doctorate"):
         assert np.isfinite(model.predict_proba(strange)).all()
@@ -170,12 +170,12 @@ def test_a_category_never_seen_is_said_and_survived():
 
 def test_it_learns_on_from_further_rows():
     X, y = load_wine(return_X_y=True)
-    model = npl.NeuroFuzzyClassifier(readable=True, random_state=0)
+    model = npl.NeuroFuzzyClassifier(readable=True, taught=False)
     for part in np.array_split(np.random.default_rng(0).permutation(len(X)), 3):
         model.partial_fit(X[part], y[part], classes=[0, 1, 2])
     assert model.n_iter_ == 3
     assert model.rules_.evidence is None
-    warm = npl.NeuroFuzzyClassifier(readable=True, warm_start=True, random_state=0).fit(X, y)
+    warm = npl.NeuroFuzzyClassifier(readable=True, warm_start=True, max_updates=40).fit(X, y)
     rules = len(warm.rules_)
     assert len(warm.fit(X, y).rules_) == rules
     assert warm.rules_.evidence is not None

@@ -10,7 +10,7 @@ pytest.importorskip("sklearn")
 
 import neuroplastic as npl
 from neuroplastic.learn.estimators import adam as adam_module
-from neuroplastic.learn.estimators import training
+from neuroplastic.learn.estimators import start, training
 from neuroplastic.learn.estimators.adam import BETAS, PREMISE_PACE, Adam
 from neuroplastic.learn.estimators.rows import Rows
 from neuroplastic.learn.estimators.training import Plan, Tensors, restrain, threads_worth_it
@@ -82,3 +82,18 @@ def test_small_steps_take_one_thread_and_large_ones_all(monkeypatch):
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_clusters_of_very_many_rows_are_found_in_a_part_of_them(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(-3, 1, (300, 2)), rng.normal(3, 1, (300, 2))])
+    y = np.repeat([0, 1], 300)
+    seen = []
+    fit = start.KMeans.fit
+    monkeypatch.setattr(start, "ENOUGH_TO_CLUSTER", 100)
+    monkeypatch.setattr(
+        start.KMeans, "fit", lambda self, x, **given: (seen.append(len(x)), fit(self, x, **given))[1]
+    )
+    model = npl.NeuroFuzzyClassifier(4, random_state=0).start(x, y)
+    assert seen == [100]
+    assert model.score(x, y) > 0.98

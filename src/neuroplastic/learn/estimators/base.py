@@ -27,8 +27,7 @@ from .making import first_network
 from .naming import check_words
 from .planning import hold_out, is_to_choose, plan_of
 from .readable import ordered_by_target
-from .readable.draft import Draft
-from .readable.learning import begin_readable, learn_readable, read_on
+from .readable.learning import Begun, begin_readable, learn_readable, read_on
 from .reading import read_with_targets
 from .rows import Numbers, Rows, location_and_scale
 from .training import History, Tensors, step, threads_worth_it, train
@@ -102,6 +101,10 @@ class NeuroFuzzyEstimator(FittedRules):
     def _outputs(self) -> int:
         """Outputs of the network."""
 
+    def _wishes_teachers(self) -> bool | str:
+        """Whether the rules of a readable model are to learn from others, too; "auto": where that was seen to help."""
+        return False
+
     def _read_names(self, y: Any) -> None:
         """Take over names that the targets bring along."""
 
@@ -129,10 +132,10 @@ class NeuroFuzzyEstimator(FittedRules):
         again = bool(self.warm_start) and hasattr(self, "network_")
         rows = self._rows(X, y, sample_weight, first=not again)
         rng = self._chance()
-        draft = None if again else self._begin(rows, rng)
+        begun = None if again else self._begin(rows, rng)
         if self.readable:
             with telling(on_look, verbose=bool(self.verbose)) as tell:
-                self.history_ = learn_readable(self, rows, draft, rng, tell)
+                self.history_ = learn_readable(self, rows, begun, rng, tell)
             return self
         train_rows, held_out = hold_out(self, self._seen(rows), rng)
         plan, loss, labels = plan_of(self, len(train_rows), self._silent()), self._loss, self._labels
@@ -246,10 +249,10 @@ class NeuroFuzzyEstimator(FittedRules):
         """The rows' weights as they count, (N,)."""
         return weight
 
-    def _begin(self, rows: Rows, rng: np.random.RandomState) -> Draft | None:
+    def _begin(self, rows: Rows, rng: np.random.RandomState) -> Begun | None:
         """Learn the scales, and make the network: sets at quantiles, rules at clusters, one linear solution.
 
-        The rules of a readable model begin as the draft that is returned.
+        What is returned is how the rules of a readable model begin.
         """
         self.clip_ = self.cases_ = self.shares_ = None
         self.quantiles_, self.kept_names_ = knots_of(rows.x, rows.weight), None

@@ -36,8 +36,9 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
 
     A data frame may hold text, categories, truth values, dates and missing values: `columns_` says what each column
     was taken as. With `readable`, few short rules instead, each of which says how often it is right, with at most
-    `max_rules` rules, `max_premises` premises of a rule and `max_size` premises in all. Rows may repeat or carry
-    weights: both mean the same, exactly.
+    `max_rules` rules, `max_premises` premises of a rule and `max_size` premises in all; if `taught`, they learn from a
+    forest and from a classifier that is not readable, too. Rows may repeat or carry weights: both mean the same,
+    exactly.
     """
 
     _labels = True
@@ -64,6 +65,7 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
         max_rules: int | None = None,
         max_premises: int | None = None,
         max_size: int | None = None,
+        taught: bool | str = "auto",
         class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -95,10 +97,13 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
             words=words,
         )
         self.class_weight = class_weight
+        self.taught = taught
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_class_weight(self.class_weight)
+        if self.taught not in (True, False, "auto"):
+            raise ConfigError(f"taught must be True, False or 'auto', got {self.taught!r}")
 
     def _weights(self, targets: Numbers, weight: Numbers) -> Numbers:
         return weighted_by_class(self.class_weight, self.classes_, targets[:, 0], weight)
@@ -137,6 +142,9 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
             )
         return self._partial_fit(X, y, sample_weight)  # type: ignore[no-any-return]
 
+    def _wishes_teachers(self) -> bool | str:
+        return "auto" if self.taught == "auto" else bool(self.taught)
+
     def _outputs(self) -> int:
         return len(self.classes_)
 
@@ -149,6 +157,9 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
     def _loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
         classes = outputs.shape[1]
         doubt = DOUBT_OF_FEW_RULES if self.readable else min(DOUBT * max(classes - 2, 0), MOST_DOUBT)
+        if targets.is_floating_point():  # shares of the classes
+            shares = (1 - doubt) * targets.to(outputs.dtype) + doubt / classes
+            return F.cross_entropy(outputs, shares, reduction="none")
         believed = outputs.new_full((classes, classes), doubt / classes)
         believed.fill_diagonal_(1 - doubt + doubt / classes)
         # The same as with `label_smoothing`, in less time.

@@ -92,6 +92,7 @@ def fit_student(shown: Demonstrations, config: ImitationConfig, *, actions: int,
         max_rules=config.max_rules,
         max_premises=config.max_premises,
         max_size=config.max_rules * config.max_premises,
+        taught=False,
         max_updates=min(max(len(shown) // STATES_PER_UPDATE, UPDATES[0]), UPDATES[1]),
         random_state=seed,
     )

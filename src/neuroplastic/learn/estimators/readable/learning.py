@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....network.nfn import NeuroFuzzyNetwork
 from ....rules.evidence import Evidence
 from ....rules.leading import leaders_of
 from ..looks import Look, OnLook
@@ -17,6 +19,8 @@ from .draft import Draft
 from .fitting import UPDATES, fit_readable, learn_on
 from .leaves import first_rules
 from .limits import Limits
+from .sharing import let_few_decide
+from .teaching import FEWEST_ROWS, MOST_CLASSES, MOST_ROWS, taught
 
 if TYPE_CHECKING:
     from ..base import NeuroFuzzyEstimator
@@ -25,8 +29,19 @@ if TYPE_CHECKING:
 USUAL = np.array([0.01, 0.99])
 
 
-def begin_readable(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.RandomState) -> Draft:
-    """Learn the usual ranges and scales, and start the rules as the leaves of a tree, which is returned."""
+@dataclass(frozen=True)
+class Begun:
+    """Where the rules of a fit start, and what they are to learn."""
+
+    draft: Draft
+    rows: Rows
+    """as the network sees them; targets (N, O) are numbers, or shares of the classes"""
+    taught: bool
+    """whether others have a part in the targets"""
+
+
+def begin_readable(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.RandomState) -> Begun:
+    """Learn the usual ranges and scales, ask the teachers, and start the rules as the leaves of a tree."""
     codes = estimator.encoder_.are("code")
     estimator.clip_ = _usual(rows, codes)
     clipped = Rows(np.clip(rows.x, *estimator.clip_), rows.y, rows.weight)
@@ -34,30 +49,40 @@ def begin_readable(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.Ra
     estimator.offset_, estimator.scale_ = np.where(codes, 0.0, offset), np.where(codes, 1.0, scale)
     estimator._learn_scale(rows.y, rows.weight)
     of_network, of_tree = (int(rng.randint(2**31 - 1)) for _ in range(2))
-    seen, outputs, labels = estimator._seen(rows), estimator._outputs(), estimator._labels
-    draft = first_rules(seen, outputs, _limits(estimator), codes, labels=labels, seed=of_tree)
+    teach = _are_to_be_taught(estimator, rows)
+    seen = estimator._seen(taught(estimator, rows, codes, of_tree) if teach else _told(estimator, rows))
+    draft = first_rules(seen, _limits(estimator), codes, shares=estimator._labels, seed=of_tree)
     estimator.network_, estimator._adam = draft.network(of_network).double().eval(), None
-    return draft
+    return Begun(draft, seen, teach)
 
 
 def learn_readable(
     estimator: NeuroFuzzyEstimator,
     rows: Rows,
-    draft: Draft | None,
+    begun: Begun | None,
     rng: np.random.RandomState,
     on_look: OnLook,
 ) -> History:
-    """Fit the rules of a draft, or without one learn on from where they are, without shedding any."""
-    seen, plan = estimator._seen(rows), _plan(estimator, len(rows))
-    loss, labels = estimator._loss, estimator._labels
-    if draft is None:
-        net, history = estimator.network_.float(), History(updates=plan.updates)
-        data = Tensors(net, seen, labels=labels)
-        history.losses = [learn_on(net, data, loss, plan.updates, plan.batch_size, plan.learning_rate, rng)]
+    """Fit the rules that have begun, or else learn on from where they are, without shedding any."""
+    if begun is None:
+        net, plan = estimator.network_.float(), _plan(estimator, len(rows))
+        history = History(updates=plan.updates)
+        history.losses = [_learn(estimator, net, rows, plan, plan.updates, rng)]
         on_look(Look(plan.updates, plan.updates, history.losses[0], None, 0))
     else:
-        limits = _limits(estimator)
-        net, history = fit_readable(draft, seen, loss, plan, limits, labels=labels, rng=rng, on_look=on_look)
+        plan, limits = _plan(estimator, len(begun.rows)), _limits(estimator)
+        net, history = fit_readable(
+            begun.draft,
+            begun.rows,
+            estimator._loss,
+            plan,
+            limits,
+            taught=begun.taught,
+            rng=rng,
+            on_look=on_look,
+        )
+        if begun.taught:
+            let_few_decide(net, estimator._seen(rows))
     estimator.network_ = net
     estimator._settle(history.updates)
     _count(estimator, rows)
@@ -67,11 +92,39 @@ def learn_readable(
 def read_on(estimator: NeuroFuzzyEstimator, rows: Rows, rng: np.random.RandomState, *, first: bool) -> None:
     """One pass over further rows. How many cases a rule leads is not known any more."""
     net, plan = estimator.network_.float(), _plan(estimator, len(rows))
-    data = Tensors(net, estimator._seen(rows), labels=estimator._labels)
-    updates = math.ceil(len(data) / plan.batch_size)
-    learn_on(net, data, estimator._loss, updates, plan.batch_size, plan.learning_rate, rng)
+    _learn(estimator, net, rows, plan, math.ceil(len(rows) / plan.batch_size), rng)
     estimator._settle((0 if first else estimator.n_iter_) + 1)
     estimator.cases_ = estimator.shares_ = None
+
+
+def _learn(
+    estimator: NeuroFuzzyEstimator,
+    net: NeuroFuzzyNetwork,
+    rows: Rows,
+    plan: Plan,
+    updates: int,
+    rng: np.random.RandomState,
+) -> float:
+    """Gradient steps on rows as they are; the mean loss they had."""
+    data = Tensors(net, estimator._seen(_told(estimator, rows)), labels=False)
+    return learn_on(net, data, estimator._loss, updates, plan.batch_size, plan.learning_rate, rng)
+
+
+def _are_to_be_taught(estimator: NeuroFuzzyEstimator, rows: Rows) -> bool:
+    """Whether others are to say what the classes' shares are. Whoever asks for fewer updates is in a hurry."""
+    wish = estimator._wishes_teachers()
+    if wish is False or not estimator._labels or len(np.unique(rows.y)) < 2:
+        return False
+    if wish is True:
+        return True
+    hurry = estimator.max_updates is not None and int(estimator.max_updates) < UPDATES
+    few = estimator._outputs() <= MOST_CLASSES and FEWEST_ROWS <= len(rows) <= MOST_ROWS
+    return few and not hurry and _limits(estimator).are_wide
+
+
+def _told(estimator: NeuroFuzzyEstimator, rows: Rows) -> Rows:
+    """Rows with targets as numbers, or as shares of the classes: all of it the row's own."""
+    return Rows(rows.x, estimator._target_columns(rows.y), rows.weight)
 
 
 def _limits(estimator: NeuroFuzzyEstimator) -> Limits:

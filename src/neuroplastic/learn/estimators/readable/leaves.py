@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from ....network.starting import CROSSING
 from ..rows import Numbers, Rows, quantiles
@@ -37,10 +37,11 @@ LEAST_REACH = 1e-3
 Interval = tuple[float, float]
 
 
-def first_rules(
-    rows: Rows, outputs: int, limits: Limits, crisp: NDArray[np.bool_], *, labels: bool, seed: int
-) -> Draft:
-    """The draft of a tree's leaves, of rows as the network sees them; `crisp` (D,) says which columns are codes."""
+def first_rules(rows: Rows, limits: Limits, crisp: NDArray[np.bool_], *, shares: bool, seed: int) -> Draft:
+    """The draft of a tree's leaves, of rows as the network sees them; `crisp` (D,) says which columns are codes.
+
+    Targets (N, O) are numbers or shares of classes: the squared error of those is Gini's impurity.
+    """
     cuts = [
         _cuts(column, rows.weight, crisp=bool(code)) for column, code in zip(rows.x.T, crisp, strict=True)
     ]
@@ -48,12 +49,16 @@ def first_rules(
         [np.searchsorted(edges, column, side="right") for edges, column in zip(cuts, rows.x.T, strict=True)],
         axis=1,
     ).astype(np.float64)
-    tree = _tree(limits, len(rows), labels=labels, seed=seed).fit(
-        places, rows.y[:, 0].astype(np.int64) if labels else rows.y, sample_weight=rows.weight
-    )
+    # No tree has more leaves than rows, but scikit-learn would make room for as many as are allowed.
+    tree = DecisionTreeRegressor(
+        max_leaf_nodes=max(2, min(limits.leaves, len(rows))),
+        max_depth=min(limits.premises, len(rows)) + LONGER,
+        min_weight_fraction_leaf=LEAST_SHARE,
+        random_state=seed,
+    ).fit(places, rows.y, sample_weight=rows.weight)
     ends = np.stack([rows.x.min(axis=0), rows.x.max(axis=0)], axis=1)
     paths = _paths(tree.tree_, cuts)
-    concluded = _concluded(rows, tree.apply(places), [leaf for leaf, _ in paths], outputs, labels=labels)
+    concluded = _concluded(rows, tree.apply(places), [leaf for leaf, _ in paths], shares=shares)
     return _draft([path for _, path in paths], concluded, ends, crisp)
 
 
@@ -69,17 +74,6 @@ def _cuts(values: Numbers, weight: Numbers, *, crisp: bool) -> Numbers:
         left = np.arange(1, len(found))
     middles: Numbers = (found[left - 1] + found[left]) / 2
     return middles
-
-
-def _tree(limits: Limits, rows: int, *, labels: bool, seed: int) -> Any:
-    """No tree has more leaves than rows, but scikit-learn would make room for as many as are allowed."""
-    kind = DecisionTreeClassifier if labels else DecisionTreeRegressor
-    return kind(
-        max_leaf_nodes=max(2, min(limits.leaves, rows)),
-        max_depth=min(limits.premises, rows) + LONGER,
-        min_weight_fraction_leaf=LEAST_SHARE,
-        random_state=seed,
-    )
 
 
 def _paths(tree: Any, cuts: list[Numbers]) -> list[tuple[int, dict[int, Interval]]]:
@@ -100,20 +94,17 @@ def _paths(tree: Any, cuts: list[Numbers]) -> list[tuple[int, dict[int, Interval
     return found
 
 
-def _concluded(
-    rows: Rows, leaf_of: NDArray[Any], leaves: list[int], outputs: int, *, labels: bool
-) -> Numbers:
+def _concluded(rows: Rows, leaf_of: NDArray[Any], leaves: list[int], *, shares: bool) -> Numbers:
     """What each leaf concludes, (U, O): logarithms of class shares, less their mean, or mean targets."""
-    targets = np.eye(outputs)[rows.y[:, 0].astype(np.int64)] if labels else rows.y
-    overall = rows.weight @ targets / rows.weight.sum()
+    overall = rows.weight @ rows.y / rows.weight.sum()
     found = []
     for leaf in leaves:
         weight = np.where(leaf_of == leaf, rows.weight, 0.0)
-        if labels:
-            share = weight @ targets + PRIOR * overall + 1 / (2 * outputs)
+        if shares:
+            share = weight @ rows.y + PRIOR * overall + 1 / (2 * len(overall))
             found.append(np.log(share) - np.log(share).mean())
         else:
-            found.append(weight @ targets / weight.sum())
+            found.append(weight @ rows.y / weight.sum())
     return np.stack(found)
 
 

@@ -38,6 +38,11 @@ class Limits:
         )
 
     @property
+    def are_wide(self) -> bool:
+        """Whether they leave at least as much room as a model has that was given none."""
+        return self.rules is None and self.premises >= MOST_OF_A_RULE and self.size >= MOST_PREMISES
+
+    @property
     def leaves(self) -> int:
         """Leaves of the tree to start from."""
         wanted = math.floor(LEAVES * self.size) + 1
