@@ -371,3 +371,13 @@ def test_wrong_arguments_are_refused_by_name():
         explanation[2]
     with pytest.raises(npl.InputError, match="not the strongest"):
         explanation[0].change_for(explanation[0].strongest)
+
+
+def test_a_part_that_is_next_to_nothing_is_not_told_to_four_digits():
+    rules = "IF x is low THEN y is 1\nIF x is high THEN y is 2"
+    net = npl.from_rules(
+        rules, {"x": {"low": (0, 1), "high": (9, 1)}}, firing=npl.Firing(layer_norm=False, alpha=1.0)
+    )
+    told = npl.explain(net, [[0.0]]).text(0)
+    assert "rule 1 fired" in told
+    assert "and added next to nothing to y: IF x is high" in told

@@ -79,6 +79,7 @@ def compare_baselines(
     areas: tuple[float, ...] = (),
     folds: int = 5,
     seed: int = 0,
+    are_short: bool = False,
     on_progress: Listener = nobody,
 ) -> Comparison:
     """Score plain models on the folds that `scores` of the rules are from: the same `folds` and `seed`.
@@ -99,6 +100,7 @@ def compare_baselines(
             Contender("these rules", "rules", ours[measure]),
             tuple(Contender(one.name, one.kind, its[measure]) for one, its in zip(plain, found, strict=True)),
             _always(table),
+            are_short=are_short,
         )
         for measure in (ours if is_uneven(table) else [next(iter(ours))])
     ]

@@ -96,7 +96,13 @@ def fit_table(
         comparison = None
         if request.baselines:
             comparison = compare_baselines(
-                table, scores, areas=rows.areas, folds=folds, seed=seed, on_progress=on_progress
+                table,
+                scores,
+                areas=rows.areas,
+                folds=folds,
+                seed=seed,
+                are_short=request.readable,
+                on_progress=on_progress,
             )
         start = kind(**settings).start(table.x, table.y).rules_
         model = learn(table.x, table.y, on_progress)

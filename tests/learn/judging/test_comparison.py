@@ -69,6 +69,11 @@ def test_the_verdict_names_who_is_better_and_who_does_as_well(scores, words):
         assert part in verdict
 
 
+def test_beside_few_short_rules_no_plain_model_is_said_to_be_told_in_less():
+    found = replace(comparison(0.7, linear=0.7, tree=0.7), are_short=True)
+    assert "Logistic regression and a tree of 8 leaves do about as well." in found.verdict
+
+
 def test_the_lines_rank_all_and_mark_the_rules():
     lines = comparison(0.7, boosting=0.8).lines()
     assert lines[0] == "Worth it? accuracy on the same 3 folds:"

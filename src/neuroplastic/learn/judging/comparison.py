@@ -60,6 +60,8 @@ class Comparison:
     """what the simplest baseline always says"""
     others: tuple[Comparison, ...] = ()
     """the same models by other measures, where classes are so uneven that one measure does not tell"""
+    are_short: bool = False
+    """whether the rules are few and short: then no plain model is told in less"""
 
     @property
     def is_learned(self) -> bool:
@@ -103,7 +105,7 @@ class Comparison:
             )
         plain = [one for one in alike if one.kind != "boosting"]
         for some, less in (
-            (plain, ", and can be told in less"),
+            (plain, "" if self.are_short else ", and can be told in less"),
             ([one for one in alike if one not in plain], ""),
         ):
             if some:

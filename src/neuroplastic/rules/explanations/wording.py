@@ -17,6 +17,8 @@ HIDDEN_SHOWN = 3
 FEW_ATTRIBUTES = 5
 # A set of categories lists those of this membership and more.
 LISTED = 0.5
+# What a rule added is no number worth reading where it is below this share of what another did.
+NEXT_TO_NOTHING = 1e-6
 
 
 def batch_text(explanation: Explanation) -> str:
@@ -65,7 +67,7 @@ def fired_rules(case: Case, column: int) -> list[str]:
     for place, rule in enumerate(case.fired[:RULES_SHOWN].tolist()):
         rival = case.alternative if place == 0 else case.strongest
         lines.append(
-            f"  rule {rule + 1} fired {percent(case.firing[place])} and added {case.shares[place, column]:+.4g} "
+            f"  rule {rule + 1} fired {percent(case.firing[place])} and added {_added(case, place, column)} "
             f"to {name}: IF {premises_text(case, rule, rival)}"
         )
     if fired > RULES_SHOWN:
@@ -75,6 +77,12 @@ def fired_rules(case: Case, column: int) -> list[str]:
             f"and added {rest:+.4g}"
         )
     return lines
+
+
+def _added(case: Case, place: int, column: int) -> str:
+    """What a rule added to an output; beside what others did, the least numbers say nothing."""
+    share, most = float(case.shares[place, column]), float(np.abs(case.shares[:, column]).max())
+    return f"{share:+.4g}" if share == 0 or abs(share) >= NEXT_TO_NOTHING * most else "next to nothing"
 
 
 def premises_text(case: Case, rule: int, rival: int | None) -> str:
