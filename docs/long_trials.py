@@ -14,7 +14,7 @@ from neuroplastic.usecases.boxing import train_command
 
 HERE = Path(__file__).parent
 DATA = HERE / "data" / "long.csv"
-SCORED = re.compile(r"(-?[\d.]+) \+- ([\d.]+) over (100|50) episodes")
+SCORED = re.compile(r"(-?[\d.]+) \+- ([\d.]+) over (\d+) episodes")
 CHOSEN_ON = 10
 """Seeds from here on are those that settings were chosen on."""
 
@@ -32,7 +32,7 @@ class Row:
     score_by_epoch: str
     score_100: str
     """mean over 100 episodes of seed 9001 that no choice was made on, by the network of the best epoch; of a choice on
-    50 or 100 episodes of another seed"""
+    40 to 100 episodes of another seed"""
     sd_100: str
     leading_rules: str
     carry: str

@@ -151,3 +151,24 @@ def test_a_task_shows_one_thing_at_a_time() -> None:
     with pytest.raises(ConfigError, match="observe must be one of 'pictures', 'objects'"):
         DoomTask("DTC", observe="both")  # type: ignore[arg-type]
     assert DoomTask("DTC", observe="objects").mirrored_actions is None
+
+
+@pytest.mark.parametrize(
+    ("seen", "pressed"),
+    [
+        ({"monster": 0.0, "walk of the monster": 20.0}, "turn right"),
+        ({"monster": 0.0, "walk of the monster": -20.0}, "turn left"),
+        ({"monster": -28.0, "walk of the monster": 20.0}, "nothing"),
+        ({"monster": -20.0, "walk of the monster": 20.0}, "attack"),
+        ({"monster": 20.0, "walk of the monster": -20.0}, "attack"),
+        ({"monster": -20.0, "walk of the monster": 20.0, "distance of the monster": 900.0}, "nothing"),
+        ({"monster": -12.0, "walk of the monster": 20.0, "trigger": 1.0}, "attack"),
+        ({"monster": 0.0, "walk of the monster": 20.0, "trigger": 1.0}, "turn right"),
+        ({"monster": -20.0, "walk of the monster": 20.0, "ammunition": 0.0}, "nothing"),
+    ],
+)
+def test_the_script_of_pp_aims_ahead_waits_and_holds_a_trigger_only_while_it_may_fire(seen, pressed) -> None:
+    task = DoomTask("PP", observe="objects")
+    usual = {"distance of the monster": 600.0, "ammunition": 1.0}
+    vector = np.array([{**usual, **seen}.get(name, 0.0) for name in task.observation.names], np.float32)
+    assert task.actions[scripted_player("PP")(vector[None])[0]] == pressed
