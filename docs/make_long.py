@@ -50,9 +50,9 @@ Scores of `long` are means over seeds of the best epoch's network (best by the 8
 Settings were chosen on seeds 10 and 11, then run once on the seeds that are reported: 8 to 30 runs at once on one
 machine. Five seeds were wanted of every task; where there are three, or none, it was for want of time on the machine.
 HTL and DTC were scored on the GPU, 16 games at once, which is `evaluate` but for rounding; GH's runs were cut off after
-180,000 of the 240,000 decisions of the preset. `tuned` has best epochs on 25 fixed episodes, which flatter. Scripted play: [a few lines a
-scenario](students.md) over named attributes, 25 episodes (PP: 100), a decision every 4 tics. The paper's figures are
-the best of 720 trials, each on its own random episodes.
+180,000 of the 240,000 decisions of the preset. `tuned` has best epochs on 25 fixed episodes, which flatter. Scripted
+play: [a few lines a scenario](students.md) over named attributes, 25 episodes (PP: 100), a decision every 4 tics. The
+paper's figures are the best of 720 trials, each on its own random episodes.
 
 **In {{taught_tasks}} the agent is taught**: while it trains, the game says what the scripted player would do, which
 knows where things are; 70 % of what is explored (PP: 90) is that, and the loss also asks the advised action to be worth
@@ -148,16 +148,17 @@ Target tracking (PP): {{pp}}"""
 
 
 PP = """\
-the agent has one rocket, half of all random actions fire it, and a shot has to lead the monster, so hardly any
-random shot hits; where values are bootstrapped, waiting looks better than any shot, and greedy play never shoots (-0.3).
-Pictures that show motion (`--planes motion`) and shots that are drawn seldom (`--exploration-weights`) had .03 to .06 at
-180,000 to 225,000 decisions, plain networks .03; exploration as a script would that scored .41 had -.18 to .04. That
-script did not know that a rocket leaves 8 tics after the trigger, and shot at monsters about to turn back; as it is now
-it scores .60. Taught by it, after 123,000 decisions, plain networks had .32 and .43 (seeds 10 and 11), rules .39 twice
-on seed 10 (the preset, and a smaller step of the conclusions) and, with affine THEN parts, .48, on 100 episodes of seed
-9003. So the monster can be seen in 84 x 84 pixels. Rules that were not balanced, or had rewards times ten, or 128
-features beside that, never or hardly shot (-.30 to -.03). Training's own 30 episodes had .38 to .67 in the best of four
-epochs, which flatters. On the seeds that are reported it was not run, for want of time on the machine."""
+the agent has one rocket, half of all random actions fire it, and a shot has to lead the monster, so hardly any random
+shot hits; where values are bootstrapped, waiting looks better than any shot, and greedy play never shoots (-0.3).
+Pictures that show motion (`--planes motion`) and shots that are drawn seldom (`--exploration-weights`) had .03 to .06
+at 180,000 to 225,000 decisions, plain networks .03; exploration as a script would that scored .41 had -.18 to .04.
+That script did not know that a rocket leaves 8 tics after the trigger, and shot at monsters about to turn back; as it
+is now it scores .60. Taught by it, after 123,000 decisions, plain networks had .32 and .43 (seeds 10 and 11), rules
+.39 twice on seed 10 (the preset, and a smaller step of the conclusions) and, with affine THEN parts, .48, on 100
+episodes of seed 9003. So the monster can be seen in 84 x 84 pixels. Rules that were not balanced, or had rewards
+times ten, or 128 features beside that, never or hardly shot (-.30 to -.03). Training's own 30 episodes had .38 to .67
+in the best of four epochs, which flatters. On the seeds that are reported it was not run, for want of time on the
+machine."""
 
 
 def spread(values: list[float]) -> str:

@@ -61,7 +61,9 @@ def _tracker(seen: Seen) -> int:
     if not seen["ammunition"] or not walk:
         return _NOTHING
     past = math.copysign(1.0, walk) * seen["monster"] + LEAD
-    if seen["trigger"] == 1 and -ABOUT <= past <= 4 * ABOUT:  # later it did not fire: it is to be let go first
+    if (
+        seen["trigger"] == 1 and -ABOUT <= past <= 4 * ABOUT
+    ):  # later it did not fire: it is to be let go first
         return _THIRD
     if past > ABOUT:
         return _toward(walk)
