@@ -62,3 +62,23 @@ def test_saved_cuda_network_loads_on_the_cpu(tmp_path):
     npl.save(net, tmp_path / "net")
     x = torch.rand(4, 6)
     torch.testing.assert_close(npl.load(tmp_path / "net").eval()(x), net(x.cuda()).cpu())
+
+
+@pytest.mark.parametrize("size", [(1, 1, 1), (3, 20, 5), (64, 37, 33), (130, 16, 100)], ids=str)
+@pytest.mark.parametrize("terms", [1, 3, 16, 17])
+def test_rule_parts_of_every_size_have_the_gradients_of_the_cpu(size, terms):
+    """Kernels work on whole blocks of rows, attributes and rules, and of up to 16 terms at once."""
+    rows, attributes, rules = size
+    torch.manual_seed(0)
+    net = npl.NeuroFuzzyNetwork(attributes, 1, rules, terms=terms, max_terms=terms, neurogenesis=None)
+    x, upstream = 2 * torch.rand(rows, attributes), torch.randn(rows, rules)
+    found = {}
+    for device in ("cpu", "cuda"):
+        model = copy.deepcopy(net).to(device)
+        given = x.to(device, copy=True).requires_grad_()
+        model.log_firing(given).backward(upstream.to(device))
+        learned = (model.centers, model.antecedent.raw_widths, model.logits)
+        found[device] = [given.grad.cpu(), *(tensor.grad.cpu() for tensor in learned)]
+    for mine, theirs in zip(found["cuda"], found["cpu"], strict=True):
+        scale = float(theirs.abs().max()) or 1.0
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-5 * scale)

@@ -18,6 +18,7 @@ from . import triton_growing
 from . import triton_kernels as kernels
 from .eager import Eager
 from .interface import Chosen, Draw
+from .triton_fused import MOST_TERMS as MOST_FUSED_TERMS
 from .triton_fused import Fire, NormEntmax15
 
 # The chosen term is kept in a byte.
@@ -136,8 +137,10 @@ class Triton(Eager):
         draw: Draw | None,
         rate: float,
     ) -> Tensor | None:
-        """In single precision, for up to so many numbers as kernels can count."""
+        """In single precision, for few terms and up to so many numbers as kernels can count."""
         if not (x.dtype == logits.dtype == torch.float32 and len(x) and _few(x, logits)):
+            return None
+        if len(logits) > MOST_FUSED_TERMS:
             return None
         fired: Tensor = Fire.apply(x, centers, raw_widths, logits, mask, draw, rate)  # type: ignore[no-untyped-call]
         return fired

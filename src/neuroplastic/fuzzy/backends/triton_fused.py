@@ -9,15 +9,20 @@ from torch import Tensor
 
 from ..membership import WIDTH_FLOOR, input_limit
 from ..once import once_differentiable
-from . import triton_firing as kernels
+from . import triton_firing as firing
+from . import triton_norm as norm
 from .interface import Draw
 
-# Chunks of the attributes, rules of a program and its warps, in the forward pass.
-CHUNKS, RULES, WARPS = 64, 32, 2
-# Attributes and rules of a program and its warps, in the backward pass.
-ATTRIBUTES, GRADIENT_RULES, GRADIENT_WARPS = 16, 32, 2
-ROWS = 64
+# All terms of a block lie in registers at once, and the kernels are compiled for as many as there are.
+MOST_TERMS = 16
+# Rows, attributes and rules are filled up to multiples of these.
+ROWS, ATTRIBUTES, RULES = 64, 16, 64
+# Parts of the sum over attributes that are added up at once.
+PARTS = 128
+# Newton's steps of entmax: halvings for U rules, then quadratic.
 STEPS = 24
+# A row of at most so many rules is one warp's, whose sums need no wait for others.
+SHORT = 512
 
 
 def _above(size: int) -> int:
@@ -26,6 +31,10 @@ def _above(size: int) -> int:
 
 def _cells(size: int, block: int) -> int:
     return -(-size // block)
+
+
+def _filled(size: int, block: int) -> int:
+    return _cells(size, block) * block
 
 
 class Fire(torch.autograd.Function):
@@ -44,56 +53,79 @@ class Fire(torch.autograd.Function):
     ) -> Tensor:
         """Three kernels."""
         (B, D), (T, _, U) = x.shape, logits.shape
-        xt = x.t().contiguous()
-        centers, raw_widths, logits, mask = (
-            each.contiguous() for each in (centers, raw_widths, logits, mask)
+        x, centers, raw_widths, logits, mask = (
+            each.contiguous() for each in (x, centers, raw_widths, logits, mask)
+        )
+        BP, DP, UP = _filled(B, ROWS), _filled(D, ATTRIBUTES), _filled(U, RULES)
+        bounded, away, middle = x.new_empty(DP, BP), x.new_empty(DP, BP), x.new_empty(DP)
+        precisions = torch.empty_like(centers)
+        firing.prepare[DP // 16, BP // 64](
+            *(x, mask, centers, raw_widths, bounded, away, middle, precisions),
+            *(WIDTH_FLOOR, input_limit(x.dtype), B, D, BP),
+            T=T,
+            BT=_above(T),
+            BB=64,
+            BD=16,
+            num_warps=4,
         )
         scores = logits if draw is None else torch.empty_like(logits)
         term = logits.new_empty(D, U, dtype=torch.uint8)
-        center, precision = logits.new_empty(D, U), logits.new_empty(D, U)
-        chunk = max(8, _cells(D, CHUNKS))
-        parts = _cells(D, chunk)
-        out = logits.new_empty(parts, B, U)
+        center, precision = logits.new_empty(DP, UP), logits.new_empty(DP, UP)
+        parts = DP // 16
+        out, w = logits.new_empty(parts, B, U), logits.new_empty(B, U)
         noise = (mask, mask, 0.0, 0.0) if draw is None else (draw.seed, draw.number, draw.scale, draw.fall)
-        kernels.fire[parts, _cells(U, RULES)](
-            *(xt, logits, mask, centers, raw_widths, *noise, scores, term, center, precision, out),
-            *(WIDTH_FLOOR, input_limit(x.dtype), B, D, U, chunk),
+        firing.fire[parts, UP // 32](
+            *(bounded, logits, mask, centers, precisions, *noise, scores, term, center, precision, out),
+            *(B, D, U, BP, UP),
             T=T,
             noisy=draw is not None,
-            CH=_above(chunk),
-            BU=RULES,
-            BB=ROWS,
-            num_warps=WARPS,
+            BD=16,
+            BU=32,
+            BB=64,
+            STEP=16,
+            num_warps=4,
+        )
+        firing.sum_parts[(_cells(B * U, 32),)](
+            out, w, parts, B * U, PARTS=min(_above(parts), PARTS), BLOCK=32, num_warps=2
         )
         ctx.rate = rate
-        ctx.save_for_backward(xt, centers, raw_widths, scores, mask, term)
-        return out.sum(dim=0)
+        ctx.save_for_backward(
+            x, away, centers, raw_widths, precisions, middle, scores, mask, term, center, precision
+        )
+        return w
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Two kernels."""
-        xt, centers, raw_widths, scores, mask, term = ctx.saved_tensors
-        (D, B), (T, _, U) = xt.shape, scores.shape
-        parts = _cells(U, GRADIENT_RULES)
-        of_x, of_logits = xt.new_empty(parts, B, D), torch.empty_like(scores)
-        of_centers, of_precisions = xt.new_empty(parts, D, T), xt.new_empty(parts, D, T)
-        kernels.fire_gradient[_cells(D, ATTRIBUTES), parts](
-            *(xt, grad.contiguous(), scores, mask, term, centers, raw_widths, ctx.rate),
-            *(of_x, of_logits, of_centers, of_precisions, WIDTH_FLOOR, input_limit(xt.dtype), B, D, U),
+        x, away, centers, raw_widths, precisions, middle, scores, mask, term, center, precision = (
+            ctx.saved_tensors
+        )
+        (B, D), (T, _, U) = x.shape, scores.shape
+        BP, UP = away.shape[1], center.shape[1]
+        parts = _cells(U, 64)
+        grad, of_logits = grad.contiguous(), torch.empty_like(scores)
+        of_centers, of_precisions = x.new_empty(parts, D, T), x.new_empty(parts, D, T)
+        firing.fire_gradient[_cells(D, 8), parts](
+            *(away, grad, scores, mask, term, centers, precisions, middle, ctx.rate),
+            *(of_logits, of_centers, of_precisions, B, D, U, BP),
             T=T,
             soft=ctx.rate > 0,
-            BD=ATTRIBUTES,
-            BU=GRADIENT_RULES,
-            BB=ROWS,
-            num_warps=GRADIENT_WARPS,
+            BD=8,
+            BU=64,
+            STEP=8,
+            num_warps=4,
         )
-        grads = xt.new_empty(B, D), torch.empty_like(centers), torch.empty_like(raw_widths)
-        kernels.fire_finish[_cells(D, 32), _cells(B, 32)](
-            *(of_x, of_centers, of_precisions, raw_widths, *grads, WIDTH_FLOOR, parts, B, D, T),
-            BB=32,
-            BD=32,
+        grads = torch.empty_like(x), torch.empty_like(centers), torch.empty_like(raw_widths)
+        firing.fire_inputs[_cells(D, 16), _cells(B, 64)](
+            *(x, grad, center, precision, middle, raw_widths, of_centers, of_precisions, *grads),
+            *(WIDTH_FLOOR, input_limit(x.dtype), parts, B, D, U, UP),
+            T=T,
             BT=_above(T),
+            BD=16,
+            BU=64,
+            BB=64,
+            num_warps=4,
         )
         return *grads, of_logits, None, None, None
 
@@ -107,8 +139,11 @@ class NormEntmax15(torch.autograd.Function):
         w, gain, shift = w.contiguous(), gain.contiguous(), shift.contiguous()
         B, U = w.shape
         levels, normed, spread = torch.empty_like(w), torch.empty_like(w), w.new_empty(B)
-        kernels.norm_entmax15[(B,)](
-            *(w, gain, shift, levels, normed, spread, factor, eps, U), steps=STEPS, BLOCK=_above(U)
+        norm.norm_entmax15[(B,)](
+            *(w, gain, shift, levels, normed, spread, factor, eps, U),
+            steps=STEPS,
+            BLOCK=_above(U),
+            num_warps=1 if U <= SHORT else 4,
         )
         ctx.factor = factor
         ctx.save_for_backward(levels, normed, spread, gain)
@@ -121,9 +156,9 @@ class NormEntmax15(torch.autograd.Function):
         levels, normed, spread, gain = ctx.saved_tensors
         B, U = levels.shape
         of_w, of_score = torch.empty_like(levels), torch.empty_like(levels)
-        kernels.norm_entmax15_gradient[(B,)](
+        norm.norm_entmax15_gradient[(B,)](
             *(grad.contiguous(), levels, normed, spread, gain, of_w, of_score, ctx.factor, U), BLOCK=_above(U)
         )
         of_gain, of_shift = torch.empty_like(gain), torch.empty_like(gain)
-        kernels.columns[(_cells(U, 16),)](of_score, normed, of_gain, of_shift, B, U, BB=64, BU=16)
+        norm.columns[(_cells(U, 16),)](of_score, normed, of_gain, of_shift, B, U, BB=64, BU=16)
         return of_w, of_gain, of_shift, None, None

@@ -18,18 +18,29 @@ _SECOND = tl.constexpr(0x94D049BB133111EB)
 
 
 @triton.jit
-def mixed_seed(seed, position):
-    """One SplitMix64 output, as in `splitmix.py`."""
-    z = seed.to(tl.uint64) + (position.to(tl.uint64) + 1) * _GOLDEN
+def mixed(z):
+    """The output of a state of SplitMix64."""
     z = (z ^ (z >> 30)) * _FIRST
     z = (z ^ (z >> 27)) * _SECOND
     return z ^ (z >> 31)
 
 
 @triton.jit
-def _uniform(seed, position):
+def mixed_seed(seed, position):
+    """One SplitMix64 output, as in `splitmix.py`."""
+    return mixed(seed.to(tl.uint64) + (position.to(tl.uint64) + 1) * _GOLDEN)
+
+
+@triton.jit
+def uniform_of(bits):
     """Uniform float32 numbers in (0, 1) of the upper 23 bits."""
-    return ((mixed_seed(seed, position) >> 41).to(tl.float32) + 0.5) * 1.1920928955078125e-07
+    return ((bits >> 41).to(tl.float32) + 0.5) * 1.1920928955078125e-07
+
+
+@triton.jit
+def _uniform(seed, position):
+    """Uniform float32 numbers in (0, 1), one for each position."""
+    return uniform_of(mixed_seed(seed, position))
 
 
 @triton.jit
