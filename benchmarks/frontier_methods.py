@@ -34,6 +34,11 @@ def ours(X: np.ndarray, y: np.ndarray, size: int, seed: int) -> Fitted:
     return Fitted(model.predict, int((model.rules_.premises >= 0).sum()), model)
 
 
+def ours_alone(X: np.ndarray, y: np.ndarray, size: int, seed: int) -> Fitted:
+    model = npl.NeuroFuzzyClassifier(readable=True, taught=False, random_state=seed).fit(X, y)
+    return Fitted(model.predict, int((model.rules_.premises >= 0).sum()), model)
+
+
 def ours_default(X: np.ndarray, y: np.ndarray, size: int, seed: int) -> Fitted:
     return Fitted(npl.NeuroFuzzyClassifier(random_state=seed).fit(X, y).predict, 0)
 
@@ -185,6 +190,7 @@ SIZED: dict[str, Fit] = {
 }
 UNSIZED: dict[str, Fit] = {
     "neuroplastic, readable by default": ours,
+    "neuroplastic, readable, not taught": ours_alone,
     "neuroplastic": ours_default,
     "EBM": ebm,
     "gradient boosting": boosting,
