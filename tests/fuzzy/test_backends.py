@@ -1,9 +1,7 @@
 """The contract of the backends: each computes what the eager one does in double precision, and what the oracle says."""
 
-import importlib.util
 import math
 import os
-import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -514,23 +512,3 @@ def test_freed_memory_and_too_many_terms_do_not_reach_c():
         logits, sets = torch.zeros(terms, 2, 3), torch.zeros(2, terms)
         with pytest.raises(npl.InputError, match=f"got {terms}"):
             choice.COMPILED.select(logits, None, sets.bool(), sets, sets)
-
-
-def test_the_fastest_backend_that_serves_is_chosen():
-    x = torch.zeros(2, 3)
-    assert backends.backend_for(x) is (choice.COMPILED or choice.EAGER)
-    for odd in (x.half(), x.to("meta"), x.to(torch.int64)):
-        assert backends.backend_for(odd) is choice.EAGER
-    assert backends.backend_for(x, terms=256) is choice.EAGER
-    with backends.eager_only():
-        assert backends.backend_for(x) is choice.EAGER
-    assert backends.compiled_available() == (choice.COMPILED is not None)
-    traced = torch.compile(lambda x: x + (backends.backend_for(x) is choice.EAGER), backend="eager")
-    assert traced(torch.zeros(1)).item() == 1
-
-
-def test_without_a_c_compiler_a_gpu_gets_the_eager_backend(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    monkeypatch.delenv("CC", raising=False)
-    assert choice.triton_backend.__wrapped__() is None
