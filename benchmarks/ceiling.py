@@ -2,9 +2,11 @@
 
 An agent in the box, or any run, plays, a tenth of its actions random, and its own actions are learned from the named
 attributes by a tree of 12 leaves, one of 40, and a forest of 200 trees; then by a forest that also sees the picture, in
-12 x 12 grey squares. All are judged on states of the agent's own play, of episodes that none of them has seen. What the
-forest misses, no rules over these attributes can know; what the forest gains by the picture, the attributes lack.
-Every agent is a row of docs/data/ceiling.csv, known by the digest of its weights.
+12 x 12 grey squares; and by a tree and a forest that also know what else could be told of what is seen: how far the
+player turned, what was shot and lost since the decision before, the screen's mean colours, and on each side how many
+things are seen and the nearest one's degrees and distance. All are judged on states of the agent's own play, of
+episodes that none of them has seen. What the forest misses, no rules over these attributes can know; what it gains by
+more, the attributes lack. Every agent is a row of docs/data/ceiling.csv, known by the digest of its weights.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from benchmarks.rows import append
 FILE = Path(__file__).parents[1] / "docs" / "data" / "ceiling.csv"
 FIELDS = (
     *("agent", "digest", "seed", "states", "attributes", "commonest", "tree_12", "tree_40", "forest"),
-    "forest_with_picture",
+    *("forest_with_picture", "tree_12_with_more", "forest_with_more"),
 )
 RANDOM, SQUARES, FIRST_JUDGED = 0.1, 12, 1_000_000
 
@@ -42,8 +44,8 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     for agent in options.agents:
-        seen, grey, actions = played(agent, options.states, options.seed, 0, RANDOM)
-        new, new_grey, wanted = played(agent, options.states, options.seed, FIRST_JUDGED, 0.0)
+        seen, grey, more, actions = played(agent, options.states, options.seed, 0, RANDOM)
+        new, new_grey, new_more, wanted = played(agent, options.states, options.seed, FIRST_JUDGED, 0.0)
 
         def forest() -> Any:
             return RandomForestClassifier(200, min_samples_leaf=3, random_state=options.seed)
@@ -61,12 +63,16 @@ def main(arguments: list[str]) -> None:
             **{name: agreement(tree, seen, new) for name, tree in trees.items()},
             "forest": agreement(forest(), seen, new),
             "forest_with_picture": agreement(forest(), np.hstack([seen, grey]), np.hstack([new, new_grey])),
+            "tree_12_with_more": agreement(
+                trees["tree_12"], np.hstack([seen, more]), np.hstack([new, new_more])
+            ),
+            "forest_with_more": agreement(forest(), np.hstack([seen, more]), np.hstack([new, new_more])),
         }
         append(options.out, FIELDS, row)
 
 
-def played(agent: str, states: int, seed: int, first: int, random: float) -> tuple[Any, Any, Any]:
-    """Attributes (N, D), grey squares (N, 144) and the agent's actions (N,) in its play from an episode on."""
+def played(agent: str, states: int, seed: int, first: int, random: float) -> tuple[Any, Any, Any, Any]:
+    """Attributes (N, D), grey squares (N, 144), more (N, E) and the agent's actions (N,), from an episode on."""
     import cv2
 
     from neuroplastic.experiment.demonstrating import GAMES, demonstrate
@@ -75,9 +81,11 @@ def played(agent: str, states: int, seed: int, first: int, random: float) -> tup
     teacher, task = find_teacher(agent, student_task(agent))
     rng = np.random.default_rng(seed + first)
     last: deque[Any] = deque(maxlen=GAMES)
+    also: list[Any] = []
 
     def look(game: Any) -> Any:
         last.append(teacher.look(game))
+        also.append(more_of(game.environment._look, last[-1]))
         return last[-1]
 
     def wavering(_: Any) -> Any:
@@ -101,7 +109,20 @@ def played(agent: str, states: int, seed: int, first: int, random: float) -> tup
         ).ravel()
         for picture in np.asarray(found.pictures)
     ]
-    return found.shown.attributes, np.stack(squares), found.shown.actions
+    return found.shown.attributes, np.stack(squares), np.array(also), found.shown.actions
+
+
+def more_of(look: Any, picture: Any) -> list[float]:
+    """What else could be told of what a player sees."""
+    before = look.now if look.before is None else look.before
+    turned = (look.now.facing - before.facing + 180) % 360 - 180
+    lost = [look.now.ammunition - before.ammunition, look.now.health - before.health]
+    sides = []
+    for side in (-1, 1):
+        there = [thing for thing in look.now.things if thing.degrees * side > 0]
+        nearest = (there[0].degrees, there[0].distance) if there else (90.0, 1600.0)
+        sides += [float(len(there)), *nearest]
+    return [turned, *lost, *sides, *picture.reshape(-1, 3).mean(axis=0)]
 
 
 if __name__ == "__main__":

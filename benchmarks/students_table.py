@@ -1,9 +1,10 @@
 """The table of docs/students.md, made of the rows of docs/data/students.csv: `python -m benchmarks students --table`.
 
 Of each task, teacher (known by its digest), way of fitting and seed from 0 to 2 the last row counts. A row that tells
-agreement weighted by what is at stake is of a student that was polished; earlier ones were fitted with 210 updates and
-no more. `carry` stands beside 1 less the share of the student's commonest action: for rules that conclude constants it
-is 1 less the share of that action that the average of all rules names, which is mostly the commonest.
+agreement weighted by what is at stake is of a student that was fitted as it is done now, its rules moved and rewritten;
+earlier ones were fitted with 210 updates and no more. `carry` stands beside 1 less the share of the student's commonest
+action: for rules that conclude constants it is 1 less the share of that action that the average of all rules names,
+which is mostly the commonest.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ def table(file: Path) -> str:
     order = {key: place for place, key in enumerate(SCENARIOS)}
     lines = [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
     for key in sorted(groups, key=lambda key: (order[key[0]], key[1] != "scripted", key[2:])):
-        task, teacher, digest, polished = key
+        task, teacher, digest, anew = key
         students, trees = (_by_seed(groups[key].get(kind, {})) for kind in ("rules", "tree"))
         if students:
-            who = [task, f"{teacher} {digest}".strip(), "polished" if polished else "before"]
+            who = [task, f"{teacher} {digest}".strip(), "now" if anew else "before"]
             lines.append(_line([*who, *_cells(students, trees, SCENARIOS[task].random_play)]))
     told = [row for of in groups.values() for row in _by_seed(of.get("rules", {})) if row["most_common"]]
     alike = [row for row in told if abs(float(row["carry"]) + float(row["most_common"]) - 1) < ROUNDING]

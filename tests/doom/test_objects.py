@@ -122,6 +122,23 @@ def test_a_walk_is_the_monsters_own_and_not_the_players_turning() -> None:
     assert attributes_of("PP", walked)[walk] == 8
 
 
+def test_a_turn_is_told_since_the_decision_before_and_room_on_both_sides() -> None:
+    def sight(facing: float) -> Sight:
+        return Sight((), 100, 1, ahead=300, left=80, right=450, facing=facing)
+
+    def vector(key: str, look: Look) -> dict[str, float]:
+        return dict(zip(observation_of(key).names, attributes_of(key, look), strict=True))
+
+    turned = Look(sight(-177.0), sight(178.0), pressed=False, tics=2)
+    assert vector("HTL", turned)["last turn"] == 5
+    assert vector("HTL", Look(sight(9.0), None, pressed=False, tics=2))["last turn"] == 0
+    for key in ("BP", "TC"):
+        assert (vector(key, turned)["room to the left"], vector(key, turned)["room to the right"]) == (
+            80,
+            450,
+        )
+
+
 def test_plain_actions_do_the_same() -> None:
     taken = [7, 7, 5, 3, 7, 6, 3, 1, 7, 7, 2, 7]
     plain = doom.scenario("BP").plain_actions

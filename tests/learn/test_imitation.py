@@ -10,7 +10,7 @@ from neuroplastic.learn.estimators.readable.draft import Draft
 from neuroplastic.learn.imitation import Demonstrations, ImitationConfig, Judged, fit_student, imitate
 from neuroplastic.learn.imitation import rounds as rounds_of_teaching
 from neuroplastic.learn.imitation.demonstrations import costs_of
-from neuroplastic.learn.imitation.polishing import polished
+from neuroplastic.learn.imitation.polishing import polished, telling
 from neuroplastic.learn.imitation.rewriting import rewritten
 from neuroplastic.learn.imitation.rounds import Round, best
 from neuroplastic.learn.imitation.student import Student
@@ -71,6 +71,20 @@ def test_polishing_never_agrees_less_with_what_was_shown_and_asks_for_the_same_p
     np.testing.assert_array_equal(better.premises, draft.premises)
     once_more = polished(better, states, actions)
     assert (chosen(once_more) == actions).sum() >= (chosen(better) == actions).sum()
+
+
+def test_a_premise_that_says_nothing_is_dropped_and_no_set_comes_to_say_nothing() -> None:
+    states = demonstrations(300).attributes[:, :2].astype(np.float64)
+    centers, widths = np.array([[-1.0, 0.0], [-1.0, 1.0]]), np.array([[0.5, 0.9], [0.5, 0.5]])
+    premises, outputs = np.array([[0, 0], [1, 1], [1, -1], [-1, 1]]), np.eye(4)[:, :3]
+    draft = Draft(centers, widths, np.zeros(2, bool), premises, outputs)
+    told = telling(draft, states)
+    np.testing.assert_array_equal(told.premises, [[0, 0], [-1, 1], [1, -1]])
+    np.testing.assert_array_equal(told.outputs[1], (outputs[1] + outputs[3]) / 2)
+    better = polished(told, states, np.zeros(300, np.int64))
+    reach = np.sqrt(2 * np.log(2)) * better.widths
+    wide = (better.centers - reach <= -0.99) & (better.centers + reach >= 0.99)
+    assert not wide[[0, 1, 1], [0, 0, 1]].any()
 
 
 def test_rules_are_rewritten_until_no_premise_and_no_conclusion_can_be_changed_for_more_agreement() -> None:

@@ -96,6 +96,8 @@ def test_features_vary_alike_over_a_recording_whatever_a_task_allows() -> None:
     torch.testing.assert_close(features.mean(dim=0), torch.zeros(2), atol=1e-3, rtol=0)
     assert features[:, 0].std(correction=0) == pytest.approx(0.5, rel=1e-4)
     assert torch.isfinite(features).all()
+    encoder.spread_over(seen, deviations=0.5)
+    assert encoder(torch.from_numpy(seen))[:, 0].std(correction=0) == pytest.approx(2.0, rel=1e-4)
 
 
 @pytest.mark.parametrize("method", ["cql", "iql", "cloning"])

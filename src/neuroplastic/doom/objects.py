@@ -102,6 +102,13 @@ def _count(name: str, kind: str, most: int) -> Attribute:
     return Attribute(name, f"how many, {most} at most", Scale("count", 0.0, most), read)
 
 
+def _turned(look: Look) -> float:
+    """Degrees to the right that the player turned since the decision before."""
+    if look.before is None:
+        return 0.0
+    return (look.now.facing - look.before.facing + 180) % 360 - 180
+
+
 def _walk(look: Look) -> float:
     """Degrees per second to the right that the nearest monster walks, if it was seen before, too."""
     found = look.now.of("monster")
@@ -110,8 +117,7 @@ def _walk(look: Look) -> float:
     was = [thing for thing in look.before.of("monster") if thing.number == found[0].number]
     if not was:
         return 0.0
-    turned = (look.now.facing - look.before.facing + 180) % 360 - 180
-    return (found[0].degrees - was[0].degrees + turned) * TICS_PER_SECOND / look.tics
+    return (found[0].degrees - was[0].degrees + _turned(look)) * TICS_PER_SECOND / look.tics
 
 
 _MONSTER, _MISSILE, _MEDIKIT = _nth("monster", 0), _nth("missile", 0), _nth("medikit", 0)
@@ -151,6 +157,12 @@ _SIDES = (
         lambda look: look.now.right,
     ),
 )
+_TURN = Attribute(
+    "last turn",
+    "degrees to the right that the player turned since the decision before (negative: to the left); 0 at first",
+    Scale("degrees", -HALF_VIEW, HALF_VIEW),
+    _turned,
+)
 _MISS = Attribute(
     "middle of the most central monster",
     "units of the map beside the line of fire, 300 at most; 400 if not seen",
@@ -176,6 +188,7 @@ ATTRIBUTES: dict[str, tuple[Attribute, ...]] = {
     "BP": (
         _degrees("monster", _MONSTER),
         _distance("distance of the monster", _MONSTER),
+        *_SIDES,
         _ammunition(50),
         _TRIGGER,
     ),
@@ -199,6 +212,7 @@ ATTRIBUTES: dict[str, tuple[Attribute, ...]] = {
         *_MONSTERS,
         _degrees("nearest fireball", _MISSILE),
         _distance("distance of the nearest fireball", _MISSILE),
+        _TURN,
         _ammunition(200),
         _HEALTH,
     ),
@@ -228,7 +242,7 @@ ATTRIBUTES: dict[str, tuple[Attribute, ...]] = {
     ),
 }
 """By scenario, in the order of the vector."""
-NEEDS_DEPTH = ("TC", "GH")
+NEEDS_DEPTH = ("BP", "TC", "GH")
 """Scenarios with attributes of walls, which the engine draws at some cost."""
 
 

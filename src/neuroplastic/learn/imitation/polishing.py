@@ -6,6 +6,7 @@ of a student is the action, so the last steps are small changes that are tried o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,16 +20,34 @@ from .demonstrations import Numbers
 SHIFTS, STRETCHES = (0.1, -0.1, 0.3, -0.3), (1.1, 0.9, 1.3, 0.75)
 # What is added to what a rule concludes for an action, and by what the gain is multiplied.
 STEPS, GAINS = (0.3, -0.3, 1.0, -1.0), (1.25, 0.8)
+# Half-way down a set lies so many widths from its centre; what belongs to it by more is what it is named after.
+HALF_WAY = math.sqrt(2 * math.log(2))
 # All of them are tried so many times. On 8,000 states of a pixel agent in DTC two sweeps raised agreement by .008, and
 # by .005 on other states.
 SWEEPS = 3
 
 
+def telling(draft: Draft, states: Numbers) -> Draft:
+    """The draft without premises that say nothing: all of the states (N, D) belong to their sets by .5 or more.
+
+    Each rule keeps one premise at least, and rules that are then alike become one.
+    """
+    low, high = states.min(axis=0), states.max(axis=0)
+    premises = draft.premises.copy()
+    for rule, column in np.argwhere(premises != ANY):
+        set_ = (column, premises[rule, column])
+        if (premises[rule] != ANY).sum() > 1 and _covers(draft, set_, low[column], high[column]):
+            premises[rule, column] = ANY
+    return replace(draft, premises=premises).without_repeats()
+
+
 def polished(draft: Draft, states: Numbers, actions: NDArray[np.int64]) -> Draft:
     """The draft with small changes that each raise the number of states (N, D) in which it chooses the actions (N,).
 
-    States are as the rules see them, and actions are places of the draft's outputs.
+    States are as the rules see them, and actions are places of the draft's outputs. No set comes to be named after all
+    that is seen, which would be a premise that says nothing.
     """
+    ends = states.min(axis=0), states.max(axis=0)
     away = _away(draft, states)
     firing = _firing(draft, away)
     right = _right(firing, draft, actions)
@@ -37,6 +56,8 @@ def polished(draft: Draft, states: Numbers, actions: NDArray[np.int64]) -> Draft
         changes: list[_MoveSet | _MoveConclusion] = [*_of_sets(draft), *_of_conclusions(draft)]
         for change in changes:
             tried, rules = change(draft)
+            if isinstance(change, _MoveSet) and change.says_nothing(tried, ends):
+                continue
             further, fired = away, firing
             if len(rules):
                 further = away.copy()
@@ -67,6 +88,11 @@ class _MoveSet:
             draft.premises[:, column] == term
         )
 
+    def says_nothing(self, moved: Draft, ends: tuple[Numbers, Numbers]) -> bool:
+        """Whether all between these ends (D,) now belongs to the set by .5 or more."""
+        low, high = ends
+        return _covers(moved, self.place, low[self.place[0]], high[self.place[0]])
+
 
 class _MoveConclusion:
     """A rule gives one action more or less; without a rule, the gain changes."""
@@ -82,6 +108,12 @@ class _MoveConclusion:
         outputs = draft.outputs.copy()
         outputs[self.place] += self.step
         return replace(draft, outputs=outputs), none
+
+
+def _covers(draft: Draft, place: tuple[int, int], low: float, high: float) -> bool:
+    """Whether all between two values belongs to a set (column, term) by .5 or more."""
+    center, reach = draft.centers[place], HALF_WAY * draft.widths[place]
+    return bool(center - reach <= low and center + reach >= high)
 
 
 def _of_sets(draft: Draft) -> Iterator[_MoveSet]:

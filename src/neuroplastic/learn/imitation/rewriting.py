@@ -1,8 +1,8 @@
 """A student's rules are rewritten, a premise or a rule at a time, wherever it then agrees more often with its teacher.
 
 Gradients move sets and conclusions; what a rule asks for they hardly ever change. Here a rule asks for another set, or
-for one premise more or less, or concludes another action, and the rule that would be missed least becomes a special
-case of another one. Sets stay as they are.
+for one premise more or less (fewer premises or sets also where that changes no action), or concludes another action,
+and the rule that would be missed least becomes a special case of another one. Sets stay as they are.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ class _Search:
         for premises in self._neighbours(rule):
             away = self._of(premises)
             count = self._right(others, away, self.outputs[rule])
-            shorter = (premises != ANY).sum() < (self.premises[rule] != ANY).sum()
-            if count > right or (count == right and shorter):
+            if count > right or (count == right and self._size(rule, premises) < self._size(rule)):
                 right = count
                 self.premises[rule], self._away[:, rule] = premises, away
         for outputs in self._other_conclusions(rule):
@@ -84,6 +83,15 @@ class _Search:
         if found is not None:
             self.premises[least], self.outputs[least] = found
             self._away[:, least] = self._of(found[0])
+
+    def _size(self, rule: int, premises: Whole | None = None) -> tuple[int, int]:
+        """Premises of a rule, with these in their place, and sets that all rules together ask for."""
+        rules = self.premises
+        if premises is not None:
+            rules = rules.copy()
+            rules[rule] = premises
+        sets = sum(len(np.unique(column[column != ANY])) for column in rules.T)
+        return int((rules[rule] != ANY).sum()), sets
 
     def _neighbours(self, rule: int, instead_of: int | None = None) -> Iterator[Whole]:
         """What a rule could ask for instead, as it is at that moment, one premise different."""

@@ -71,14 +71,14 @@ class AttributeEncoder(nn.Module):
         self.low.copy_(torch.where(open_, middle - half, self.low))
         self.high.copy_(torch.where(open_, middle + half, self.high))
 
-    def spread_over(self, observations: NDArray[np.float32]) -> None:
-        """Let features vary alike over observations (N, D): ranges are two standard deviations around the means.
+    def spread_over(self, observations: NDArray[np.float32], deviations: float = 2.0) -> None:
+        """Let features vary alike over observations (N, D): ranges are so many standard deviations around the means.
 
         A task may allow far more than is ever seen: an angular velocity of 28 where play has 3, which would be all but
         one feature's middle.
         """
         seen = torch.from_numpy(np.asarray(observations, np.float32)).double()
-        middle, spread = seen.mean(dim=0), (2 * seen.std(dim=0, correction=0)).clamp_min(1e-3)
+        middle, spread = seen.mean(dim=0), (deviations * seen.std(dim=0, correction=0)).clamp_min(1e-3)
         self.low.copy_(middle - spread)
         self.high.copy_(middle + spread)
 
