@@ -197,7 +197,7 @@ def by_skip() -> str:
 def missing_agents() -> str:
     """Which tasks have no agent in the box."""
     missing = [key for key in TASKS if key not in box_names()]
-    return f" There is none for {', '.join(missing)}: it is not worth watching." if missing else ""
+    return f" There is none for {', '.join(missing)}: its networks were not kept." if missing else ""
 
 
 def scripted() -> dict[str, str]:
