@@ -33,7 +33,7 @@ SETTLED = "return !Rules.state.pending && Rules.state.edits.length === arguments
 def opened(studio, browser):
     """A model and its table at hand, and the page on it."""
     frame = table()[["size", "weight", "kind"]]
-    model = NeuroFuzzyClassifier(readable=True, random_state=0).fit(frame[["size", "weight"]], frame["kind"])
+    model = NeuroFuzzyClassifier(readable=True, taught=False).fit(frame[["size", "weight"]], frame["kind"])
     TableModel(Columns("kind", True, ("size", "weight")), model).save(studio.folder / "models" / "kinds")
     rows = frame.to_csv(index=False).encode()
     asked = urllib.request.Request(f"{studio.base}/api/tables?name=kinds.csv", rows, {"Origin": studio.base})

@@ -34,7 +34,7 @@ def opened(target, folder, *, readable):
     path = folder / f"{target}.csv"
     frame[["size", "weight", target]].to_csv(path, index=False)
     kind = NeuroFuzzyClassifier if target == "kind" else NeuroFuzzyRegressor
-    settings = {} if readable else {"rules": 4}
+    settings = {"taught": False} if readable else {"rules": 4}
     model = kind(readable=readable, random_state=0, **settings).fit(frame[["size", "weight"]], frame[target])
     columns = Columns(target, target == "kind", ("size", "weight"))
     return OpenedTable(folder, TableModel(columns, model)), path

@@ -99,7 +99,7 @@ def test_limits_are_kept(limits, load):
 @pytest.mark.parametrize("size", [10, 20, 40])
 def test_the_limit_on_all_premises_is_kept_where_a_table_would_use_more(size):
     X, y = load_digits(return_X_y=True)
-    model = npl.NeuroFuzzyClassifier(readable=True, max_size=size, random_state=0).fit(X[:900], y[:900])
+    model = npl.NeuroFuzzyClassifier(readable=True, max_size=size, random_state=0).fit(X[:500], y[:500])
     assert 0.6 * size <= size_of(model).sum() <= size
 
 
