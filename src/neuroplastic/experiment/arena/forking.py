@@ -118,7 +118,8 @@ class Forking:
         if self._process is None:
             raise ForkingError("the process that starts workers has ended")
         with self._trouble():
-            self._control.send(request)
+            # Not by `send`, whose buffer crashes Python 3.12.1 where the error of a broken pipe holds on to it.
+            self._control.send_bytes(pickle.dumps(request))
             if handle is not None:
                 send_handle(self._control, handle, self._process.pid)
             return self._control.recv()
