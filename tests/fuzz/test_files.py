@@ -3,11 +3,15 @@
 A few of every kind here; hours of it in `make soak`, and any number by `make fuzz`.
 """
 
+import pickle
+from pathlib import Path
+
 import pytest
 
 from tests.fuzz.__main__ import names
 from tests.fuzz.cases import KINDS, structural_count
 from tests.fuzz.judging import judge
+from tests.fuzz.worker import watch
 
 # Of a kind whose readers are slow, fewer.
 FEW = {"study": 4, "preset": 6, "run": 6, "checkpoint": 8}
@@ -32,3 +36,9 @@ def test_thousands_of_damages_are_read_or_refused_in_a_line(kind, capsys):
     with capsys.disabled():
         print(f"\n{kind}: {verdict}")
     assert not verdict.faults, "\n".join(verdict.faults[:10])
+
+
+def test_code_that_a_file_has_run_is_seen():
+    seen = watch()
+    pickle.loads(pickle.dumps(Path))
+    assert "pickle.find_class" in seen
