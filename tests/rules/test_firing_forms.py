@@ -76,7 +76,7 @@ def by_onnx(net, sums, dtype):
     graph = Graph(np.dtype(dtype))
     firing = firing_of(net)
     found = onnx_firing.firing_levels(graph, graph.wide("x"), net.in_features, firing, line_of(net))
-    content = checked_bytes(graph, graph.narrow(found), net.rules, net.rules)
+    content = checked_bytes(graph, graph.narrow(found), net.rules, net.rules, notes={})
     session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
     (result,) = session.run(None, {"x": array(sums).astype(dtype)})
     return result

@@ -70,9 +70,7 @@ class ParallelQConfig:
     )
     taught: float = field(
         default=0.0,
-        metadata={
-            "help": "weight at first of preferring what the game advises, where it does; 0: not taught"
-        },
+        metadata={"help": "weight at first of preferring what the game advises; 0: not taught"},
     )
     taught_share: float = field(
         default=0.5, metadata={"help": "share of the run over which that weight falls in a line to 0"}
