@@ -85,8 +85,7 @@ own reward. [2] the same, `doom_defend_the_center_2222`, 25.0 +- 0. [3] Ha and S
 train --from HTL` goes on from it. Each was made by `neuroplastic box RUN --out src/neuroplastic/box/NAME --seed
 9002 --chosen WORDS` from a run below; the score is that of its card, on 100 episodes that it was not chosen by.
 What is damaged is refused. Weights are stored in the precision they were trained in. `-dnn` is the plain network
-beside it. `DTC` is an older agent that was not taught and decides every 4 tics, the one that `DTC-student` tells of;
-`DTC-taught` is by the preset of today.{{missing_agents}}
+beside it, `-student` its [student](students.md).{{missing_agents}}
 
 {{cards}}
 

@@ -76,7 +76,7 @@ def test_teachers_are_found_by_name_or_refused() -> None:
     assert not task.observation.is_picture
     boxed, task = find_teacher("DTC", doom)
     assert boxed.name == "DTC"
-    assert task.frame_skip == 4
+    assert task.frame_skip == 2
     assert task.observation.names[0] == "nearest monster"
     with pytest.raises(InputError, match="plays DTC; a teacher must play GH"):
         find_teacher("DTC", student_task("GH"))

@@ -6,7 +6,7 @@ pytest.importorskip("vizdoom", reason="needs the extra 'doom'")
 from neuroplastic.usecases.opening import open_run
 from neuroplastic.usecases.watching import Watching
 
-DECISIONS = 6
+DECISIONS = 12
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def watched(run, seed):
         watching.begin(2)
         for _ in range(DECISIONS):
             moments.append(watching.look())
-            assert len(watching.act(moments[-1].action)) == 4  # a frame a tic
+            assert len(watching.act(moments[-1].action)) == 2  # a frame a tic
     return moments
 
 
