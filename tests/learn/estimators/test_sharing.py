@@ -7,7 +7,7 @@ import torch
 from neuroplastic.learn.estimators.readable.draft import Draft
 from neuroplastic.learn.estimators.readable.fitting import TURNS, asked_of
 from neuroplastic.learn.estimators.readable.limits import Limits
-from neuroplastic.learn.estimators.readable.sharing import MOST_SHARING, let_few_decide, sharing, worst_of
+from neuroplastic.learn.estimators.readable.sharing import MOST_SHARING, let_few_decide, sharing
 from neuroplastic.learn.estimators.rows import Rows
 
 
@@ -31,13 +31,13 @@ def test_rules_that_share_a_decision_are_counted_as_the_diagnosis_does(many_alik
         firing = draft.network(0).eval().firing(torch.from_numpy(rows.x).float()).double().numpy()
     held = np.cumsum(-np.sort(-firing, axis=1), axis=1)
     expected = np.average((held < 0.95).sum(axis=1) + 1, weights=rows.weight)
-    assert sharing(worst_of(draft, rows.x), draft.gain, rows.weight) == pytest.approx(expected)
+    assert sharing(draft.worst_distances(rows.x), draft.gain, rows.weight) == pytest.approx(expected)
 
 
 def test_the_gain_rises_until_few_rules_decide_and_no_further(many_alike):
     draft, rows = many_alike
     net = draft.network(0)
-    worst = worst_of(draft, rows.x)
+    worst = draft.worst_distances(rows.x)
     assert sharing(worst, draft.gain, rows.weight) > MOST_SHARING
     let_few_decide(net, rows)
     gain = net.gain.item()

@@ -48,7 +48,7 @@ def polished(draft: Draft, states: Numbers, actions: NDArray[np.int64]) -> Draft
     that is seen, which would be a premise that says nothing.
     """
     ends = states.min(axis=0), states.max(axis=0)
-    away = _away(draft, states)
+    away = draft.worst_distances(states)
     firing = _firing(draft, away)
     right = _right(firing, draft, actions)
     for _ in range(SWEEPS):
@@ -61,7 +61,7 @@ def polished(draft: Draft, states: Numbers, actions: NDArray[np.int64]) -> Draft
             further, fired = away, firing
             if len(rules):
                 further = away.copy()
-                further[:, rules] = _away(replace(tried, premises=tried.premises[rules]), states)
+                further[:, rules] = replace(tried, premises=tried.premises[rules]).worst_distances(states)
             if len(rules) or tried.gain != draft.gain:
                 fired = _firing(tried, further)
             count = _right(fired, tried, actions)
@@ -131,11 +131,6 @@ def _of_conclusions(draft: Draft) -> Iterator[_MoveConclusion]:
         for action in range(actions):
             yield from (_MoveConclusion((rule, action), step) for step in STEPS)
     yield from (_MoveConclusion(None, factor) for factor in GAINS)
-
-
-def _away(draft: Draft, states: Numbers) -> Numbers:
-    """How badly each rule fits each state, (N, U): minus the log-membership of its worst premise."""
-    return np.stack([parts.max(axis=1, initial=0.0) for parts in draft.distances(states)], axis=1)
 
 
 def _firing(draft: Draft, away: Numbers) -> Numbers:

@@ -54,6 +54,10 @@ class Draft:
             found.append(np.square((x[:, columns] - center) / width) / 2)
         return found
 
+    def worst_distances(self, x: Numbers) -> Numbers:
+        """How badly each rule fits rows x (B, D): minus the log-membership of its worst premise, (B, U)."""
+        return np.stack([parts.max(axis=1, initial=0.0) for parts in self.distances(x)], axis=1)
+
     def kept(self, rules: NDArray[np.bool_]) -> Draft:
         """With these of the rules (U,)."""
         return replace(self, premises=self.premises[rules], outputs=self.outputs[rules])

@@ -25,16 +25,11 @@ def let_few_decide(net: NeuroFuzzyNetwork, rows: Rows) -> None:
     """
     if net.gain is None or net.log_gain is None:
         return
-    worst = worst_of(Draft.of(net), rows.x)
+    worst = Draft.of(net).worst_distances(rows.x)
     for _ in range(STEPS):
         if sharing(worst, float(net.gain), rows.weight) <= MOST_SHARING:
             return
         net.log_gain.add_(math.log(STEP))
-
-
-def worst_of(draft: Draft, x: Numbers) -> Numbers:
-    """Minus the log-membership of each rule's worst premise on rows x (B, D): (B, U)."""
-    return np.stack([parts.max(axis=1, initial=0.0) for parts in draft.distances(x)], axis=1)
 
 
 def sharing(distances: Numbers, gain: float, weight: Numbers) -> float:
