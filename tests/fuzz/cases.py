@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from tests.fuzz.boxed import BOXED
 from tests.fuzz.kind import Change, Files, Kind
 from tests.fuzz.models import MODELS
 from tests.fuzz.mutations import flipped
@@ -14,13 +15,13 @@ from tests.fuzz.rule_files import RULES
 from tests.fuzz.runs import RUNS
 from tests.rules.mutation import damaged
 
-KINDS: Mapping[str, Kind] = {**MODELS, **RUNS, **RULES}
+KINDS: Mapping[str, Kind] = {**MODELS, **RUNS, **BOXED, **RULES}
 with suppress(ImportError):  # where what they need is not installed, the others are still damaged
     from tests.fuzz.estimators import ESTIMATORS
     from tests.fuzz.studies import STUDIES
     from tests.fuzz.tables import TABLES
 
-    KINDS = {**MODELS, **ESTIMATORS, **RUNS, **STUDIES, **RULES, **TABLES}
+    KINDS = {**MODELS, **ESTIMATORS, **RUNS, **BOXED, **STUDIES, **RULES, **TABLES}
 BYTES = 10**6
 """cases from this number on are damage by bytes"""
 

@@ -19,8 +19,10 @@ from tests.fuzz.mutations import changed_tensors
 from tests.fuzz.using import command, outcome
 
 TASK = "CartPole-v1"
-# Whatever a preset asks for is done, however long it takes: but for these.
+# Whatever a preset asks for is done, however long it takes: but for these. Processes would run our code.
 SHORT = (
+    "--processes",
+    "0",
     "--epochs",
     "1",
     "--steps-per-epoch",
@@ -84,10 +86,11 @@ def _tables(name: str) -> list[Change]:
     return found
 
 
-def _tensor_changes(name: str) -> list[Change]:
+def tensor_changes(name: str, content: bytes) -> list[Change]:
+    """Every change of a file of tensors without a header of ours."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
-        path.write_bytes(_run()[name])
+        path.write_bytes(content)
         file = ModelFile.read_plain(path)
     return [(f"{name}: {label}", name, changed.raw) for label, changed in changed_tensors(file)]
 
@@ -97,7 +100,7 @@ def _changes_of_run() -> list[Change]:
         *json_changes("config.json", _run()["config.json"]),
         *_tables("metrics.csv"),
         *_tables("returns.csv"),
-        *_tensor_changes(BEST),
+        *tensor_changes(BEST, _run()[BEST]),
         *replaced(_of_run()),
     ]
 
@@ -142,7 +145,7 @@ def _changes_of_tensors() -> list[Change]:
 
         return made
 
-    return [(label, "both", both(make)) for label, _, make in _tensor_changes(tensors)]
+    return [(label, "both", both(make)) for label, _, make in tensor_changes(tensors, _run()[tensors])]
 
 
 MARK = b"\n---tensors---\n"

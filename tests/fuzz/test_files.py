@@ -14,11 +14,11 @@ from tests.fuzz.judging import judge
 from tests.fuzz.worker import watch
 
 # Of a kind whose readers are slow, fewer.
-FEW = {"study": 4, "preset": 6, "run": 6, "checkpoint": 8}
+FEW = {"study": 4, "preset": 6, "run": 6, "checkpoint": 8, "boxed": 6}
 
 
 def test_damaged_files_of_every_kind_are_read_or_refused_in_a_line():
-    assert len(KINDS) == 19  # none is left out where everything is installed
+    assert len(KINDS) == 20  # none is left out where everything is installed
     chosen = [name for kind in KINDS for name in names(kind, FEW.get(kind, 14), seed=0)]
     verdict = judge(chosen)
     assert not verdict.faults, "\n".join(verdict.faults[:10])

@@ -75,7 +75,24 @@ def test_a_card_cannot_name_files_outside_of_its_folder(boxed, tmp_path):
     (tmp_path / "other").write_text("x")
     card["digests"] = {"../../other": "0" * 64}
     (boxed / "card.json").write_text(json.dumps(card))
-    with pytest.raises(CardError, match=r"catch/other is damaged: it is missing"):
+    with pytest.raises(
+        CardError, match=r"a name in digests must be one of 'config.json', 'best.safetensors'"
+    ):
+        open_run(boxed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"diagnosis": {"rules": 8.0}}, "got none of rows, leading_rules, carry, fit"),
+        ({"verdict": "They decide.\nIF x is low THEN y is high"}, "verdict must be one line"),
+        ({"mean": 1e999}, "Infinity"),
+    ],
+)
+def test_a_card_that_cannot_be_told_or_tells_more_than_its_lines_is_refused(boxed, changed, said):
+    card = json.loads((boxed / "card.json").read_text())
+    (boxed / "card.json").write_text(json.dumps({**card, **changed}))
+    with pytest.raises(CardError, match=said):
         open_run(boxed)
 
 

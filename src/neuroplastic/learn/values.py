@@ -46,7 +46,12 @@ def words_of(values: pd.Series) -> tuple[NDArray[np.int64], list[str]]:
     Whole numbers have no decimal point, so that 1 and 1.0 are one word; blanks around words, and empty ones, do not
     count.
     """
-    numbers, found = pd.factorize(values)
+    try:
+        numbers, found = pd.factorize(values)
+    except TypeError as error:  # a list in a cell, or whatever else cannot be told from others
+        raise InputError(
+            f"column {values.name!r} must hold words or numbers, a value in each row ({error})"
+        ) from error
     words = [_word(value) for value in found]
     distinct = {word: place for place, word in enumerate(dict.fromkeys(word for word in words if word))}
     place_of = np.array([*(distinct.get(word, -1) for word in words), -1], dtype=np.int64)

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import safe_json
-from ..decoding import decoded
-from ..errors import ConfigError, InputError
+from ..decoding import decoded, shown
+from ..errors import ConfigError, InputError, choose
 from ..whole_files import write_whole
 
 CARD = "card.json"
 DIGESTED = ("config.json", "best.safetensors")
+TOLD = ("rows", "rules", "leading_rules", "carry", "fit")
+"""figures of a diagnosis that a card tells"""
 
 
 class CardError(InputError):
@@ -56,6 +58,18 @@ class Card:
     digests: Mapping[str, str] = field(default_factory=dict)
     """SHA-256 of the agent's files"""
 
+    def __post_init__(self) -> None:
+        for name in ("task", "agent", "command", "chosen", "verdict"):
+            if (
+                len(getattr(self, name).splitlines()) > 1
+            ):  # a line more could pass for one of ours, or for a rule
+                raise ConfigError(f"{name} must be one line, got {shown(getattr(self, name))}")
+        missing = [name for name in TOLD if self.diagnosis and name not in self.diagnosis]
+        if missing:
+            raise ConfigError(f"diagnosis must have {', '.join(TOLD)}, got none of {', '.join(missing)}")
+        for name in self.digests:
+            choose("a name in digests", name, DIGESTED)
+
     def lines(self) -> list[str]:
         """The card in words."""
         against = "" if self.random_play is None else f"; random play: {self.random_play:g}"
@@ -76,7 +90,11 @@ class Card:
 
 def digest(path: Path) -> str:
     """The SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(2**20):  # however long it is
+            found.update(part)
+    return found.hexdigest()
 
 
 def write_card(folder: Path, card: Card) -> None:
@@ -101,7 +119,7 @@ def check_card(folder: Path) -> Card | None:
     """The card, once the files beside it are found to be those that it was made of."""
     card = card_of(folder)
     for name, expected in {} if card is None else card.digests.items():
-        path = folder / Path(name).name
+        path = folder / name
         if not path.is_file() or digest(path) != expected:
             raise CardError(
                 f"{path} is damaged: it is missing, or not the file that {CARD} was made of; install the package "

@@ -236,7 +236,9 @@ class NeuroFuzzyEstimator(FittedRules):
                 low, high = self.limits_
                 ends = np.stack([np.minimum(low, ends[0]), np.maximum(high, ends[1])])
             self.limits_ = ends
-        return Rows.of(x, targets, self._weights(targets, weight), weight)
+        rows = Rows.of(x, targets, self._weights(targets, weight), weight)
+        rows.check_weight()
+        return rows
 
     def _encoder(self, columns: tuple[Column, ...]) -> Encoder:
         """Rules ask for numbers, and categories act in THEN parts; where there are no numbers, rules ask for those."""

@@ -96,6 +96,10 @@ def kind_of(values: pd.Series) -> str:
     types = pd.api.types
     if types.is_bool_dtype(values) or isinstance(values.dtype, pd.CategoricalDtype):
         return "category"
+    if types.is_complex_dtype(values):
+        raise InputError(
+            f"column {values.name!r} holds complex numbers; give their real and imaginary parts as two columns"
+        )
     if types.is_numeric_dtype(values):
         return "number"
     if types.is_datetime64_any_dtype(values):

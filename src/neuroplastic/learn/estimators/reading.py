@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
-from ...errors import InputError
+from ...errors import InputError, in_short
 from ...memory import need_memory
 from .rows import Numbers
 
@@ -27,6 +27,7 @@ def read(estimator: BaseEstimator, X: Any, *, first: bool, words: bool = False) 
     """
     if words and not hasattr(X, "iloc") and not issparse(X):
         X = _framed(X)
+    _check_frame(X)
     if is_mixed(X):
         return _frame(estimator, X, first=first)
     numbers: Numbers = _dense(validate_data(estimator, X, reset=first, **_NUMBERS))
@@ -43,6 +44,7 @@ def read_with_targets(
         targets = _check_y(y, **checks, estimator=estimator)
         check_consistent_length(table, targets)
         return table, targets
+    _check_frame(X)
     table, targets = validate_data(estimator, X, y, reset=first, **checks, **_NUMBERS)
     return _dense(table), targets
 
@@ -62,9 +64,18 @@ def is_mixed(X: Any) -> bool:
     return not all(types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind) for kind in X.dtypes)
 
 
-def _frame(estimator: BaseEstimator, X: pd.DataFrame, *, first: bool) -> pd.DataFrame:
+def _check_frame(X: Any) -> None:
+    """Raise an InputError where a data frame has nothing, or two columns of one name."""
+    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
+        return
     if not len(X) or not X.shape[1]:
         raise InputError(f"X must have at least one row and one column, got {X.shape}")
+    twice = X.columns[X.columns.duplicated()]
+    if len(twice):
+        raise InputError(f"X has two columns called {in_short(repr(twice[0]), 80)}; rename one")
+
+
+def _frame(estimator: BaseEstimator, X: pd.DataFrame, *, first: bool) -> pd.DataFrame:
     frame: pd.DataFrame = validate_data(estimator, X, reset=first, skip_check_array=True)
     return frame
 

@@ -13,6 +13,8 @@ Numbers = NDArray[np.float64]
 
 # A column whose deviation is below this share of its magnitude varies by rounding alone: it counts as constant.
 ROUNDING = 1e-12
+# Weights count rows. Of so few or so many, single precision makes nothing, or what is not finite.
+LEAST_WEIGHT, MOST_WEIGHT = 1e-12, 1e18
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,16 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.x)
+
+    def check_weight(self) -> None:
+        """Raise an InputError where the weights add up to next to nothing, or to more than is computed with."""
+        with np.errstate(over="ignore"):
+            total = float(self.weight.sum())
+        if len(self) and not LEAST_WEIGHT <= total <= MOST_WEIGHT:
+            raise InputError(
+                f"weights of rows and classes must add up to between {LEAST_WEIGHT:g} and {MOST_WEIGHT:g} rows, got "
+                f"{total:g}; divide them by their mean"
+            )
 
     def part(self, index: NDArray[np.int64]) -> Rows:
         """Some of the rows."""
