@@ -8,13 +8,13 @@ import numpy as np
 
 from ..errors import ConfigError, NeuroplasticError, at_least, choose
 from ..learn.seeding import Stream, episode_seed
+from .advising import adviser
 from .engine import Engine, EngineClosedError, Frame, grey_of
 from .film import Film
 from .objects import NEEDS_DEPTH, Look, attributes_of, observation_of
 from .packages import missing
 from .pictures import OBSERVE, PLANES, SIDE, TICS_PER_SECOND, Observe, Picture, Planes
 from .scenarios import Scenario, scenario
-from .scripted import scripted_player
 
 try:
     import gymnasium
@@ -43,7 +43,7 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
     and `doom.objects`; with "both", a dictionary of the two, "picture" and "objects". Rewards do not depend on it.
     With `planes="motion"` the three planes are not colours, but the grey of now and of the two decisions before: where
     something was, and so where it goes. An episode begins with three times the same. Where it is `advised`, `advice`
-    is what the scripted player of the scenario would do now, whatever is observed.
+    is what `doom.advising` would do now, whatever is observed.
 
     Action: a number below 2^n for n buttons; bit i holds button i of `scenario.buttons` down for `frame_skip` tics.
     So 0 presses nothing, and contradictory presses are possible, as in the paper. See `action_meanings`.
@@ -107,7 +107,7 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
         depth = sights and self.scenario.key in NEEDS_DEPTH
         self._engine = Engine(self.scenario, picture, sights=sights, depth=depth)
         self._look: Look | None = None
-        self._adviser = scripted_player(self.scenario.key) if advised else None
+        self._adviser = adviser(self.scenario.key) if advised else None
         self._greys: Frame = np.zeros((SIDE, SIDE, 3), np.uint8)  # of now and of the two decisions before
         self._film = Film(self.scenario) if render_mode == _FILM else None
 
@@ -131,10 +131,10 @@ class DoomEnv(gymnasium.Env[Any, np.int64]):
 
     @property
     def advice(self) -> int:
-        """What the scripted player would do now; -1 where the environment was not made to be `advised`."""
+        """What `doom.advising` would do now; -1 where the environment was not made to be `advised`."""
         if self._adviser is None or self._look is None:
             return -1
-        return int(self._adviser(attributes_of(self.scenario.key, self._look)[None])[0])
+        return self._adviser(self._look)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
