@@ -3,6 +3,8 @@
 import json
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.experiment.agent import build_agent
@@ -102,6 +104,34 @@ def test_what_is_too_large_or_in_the_way_is_refused(run, boxed, tmp_path, monkey
     monkeypatch.setattr(boxing, "MOST_BYTES", 1000)
     with pytest.raises(InputError, match="fewer --features"):
         put_in_box(BoxRequest(str(run.path), tmp_path / "other", episodes=1))
+
+
+def test_half_precision_halves_what_is_large_and_the_card_is_of_what_is_stored(
+    run, boxed, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(boxing, "LARGE", 8)
+    half = tmp_path / "box" / "half"
+    card = put_in_box(BoxRequest(str(run.path), half, episodes=3, seed=5, half=True))
+    large, small = (load_file(folder / "best.safetensors") for folder in (boxed, half))
+    assert {name for name in small if small[name].dtype == torch.float16} == {
+        name for name in large if large[name].dtype == torch.float32 and large[name].numel() >= 8
+    }
+    widened = open_run(half).agent.state_dict()
+    for name, tensor in widened.items():
+        assert tensor.dtype == large[name].dtype, "it is computed with in the precision of the run"
+        torch.testing.assert_close(tensor, large[name], rtol=1e-3, atol=1e-6)
+    assert card.mean == pytest.approx(evaluate_run(str(half), episodes=3, seed=5).mean, abs=1e-4)
+    assert card_of(half).digests != card_of(boxed).digests
+
+
+def test_numbers_beyond_half_precision_are_refused_and_leave_nothing(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(boxing, "LARGE", 1)
+    path = run.path / "best.safetensors"
+    state = load_file(path)
+    save_file({name: t * 1e9 if t.dtype == torch.float32 else t for name, t in state.items()}, path)
+    with pytest.raises(InputError, match="beyond half precision; put the run into the box without --half"):
+        put_in_box(BoxRequest(str(run.path), tmp_path / "box" / "half", episodes=1, half=True))
+    assert not list((tmp_path / "box").iterdir())
 
 
 def test_the_command_on_a_card_names_what_differs_from_the_preset():

@@ -91,6 +91,11 @@ def _add_box(commands: Any, here: str) -> None:
     command.add_argument(
         "--command", dest="trained_by", help="that trained it (default: told from its configuration)"
     )
+    command.add_argument(
+        "--half",
+        action="store_true",
+        help="store large tensors in half precision; the card is of what is stored",
+    )
     add_import(command)
     add_threads(command)
     command.set_defaults(run=late("play", "run_box"))

@@ -64,6 +64,7 @@ def run_box(options: argparse.Namespace) -> int:
         seed=options.seed,
         chosen=options.chosen,
         command=options.trained_by,
+        half=options.half,
     )
     with Meter("card", options.episodes, unit="episode") as bar:
         made = put_in_box(request, on_episode=lambda _, __: bar.update())

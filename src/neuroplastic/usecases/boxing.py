@@ -10,6 +10,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import torch
+from safetensors.torch import load_file
+from safetensors.torch import save as as_bytes
 
 from .. import catalog
 from ..errors import ConfigError, InputError
@@ -26,6 +29,8 @@ from .opening import BOX, OpenedRun, box_names, open_run
 
 KEPT = ("config.json", "best.safetensors", "metrics.csv", "returns.csv", "births.csv")
 MOST_BYTES = 3_000_000
+LARGE = 4096
+"""numbers from which on a tensor is stored in half precision, where that is asked for"""
 # Observations of play on which the rules of a card are diagnosed, and the most episodes that are played for them.
 OBSERVATIONS, MOST_EPISODES = 1000, 25
 
@@ -43,6 +48,8 @@ class BoxRequest:
     chosen: str = "not chosen among others"
     command: str | None = None
     """None: told from the configuration"""
+    half: bool = False
+    """whether large tensors are stored in half precision: half the size; the card is of what is stored"""
 
 
 def make_card(
@@ -91,16 +98,11 @@ def put_in_box(
 ) -> Card:
     """Copy what an agent is made of into a new folder, with its card; refused where it is too large for the box."""
     opened = open_run(request.run)
-    size = sum((opened.path / name).stat().st_size for name in KEPT if (opened.path / name).is_file())
-    if size > MOST_BYTES:
-        raise InputError(
-            f"{opened.path} has {size / 1e6:.1f} MB, an agent in the box at most {MOST_BYTES / 1e6:.0f}; train one "
-            "with fewer --features"
-        )
-    if request.out.exists() and request.out.resolve() != opened.path.resolve():
-        raise ConfigError(f"{request.out} exists and is not overwritten; choose another folder")
-    card = make_card(opened, request, on_episode=on_episode)
-    if request.out.exists():  # the run itself, that gets its card
+    if request.out.exists():
+        if request.out.resolve() != opened.path.resolve():
+            raise ConfigError(f"{request.out} exists and is not overwritten; choose another folder")
+        _need_small(opened.path)
+        card = make_card(opened, request, on_episode=on_episode)  # the run itself, that gets its card
         write_card(request.out, card)
         return card
     part = request.out.parent / f".{request.out.name}-new-{secrets.token_hex(4)}"
@@ -109,12 +111,38 @@ def put_in_box(
         for name in KEPT:
             if (opened.path / name).is_file():
                 shutil.copyfile(opened.path / name, part / name)
+        if request.half:
+            _halve(part / "best.safetensors")
+        _need_small(part)
+        card = make_card(open_run(part), request, on_episode=on_episode)
         write_card(part, card)
         part.rename(request.out)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
     return card
+
+
+def _need_small(folder: Path) -> None:
+    size = sum((folder / name).stat().st_size for name in KEPT if (folder / name).is_file())
+    if size > MOST_BYTES:
+        raise InputError(
+            f"{folder} has {size / 1e6:.1f} MB, an agent in the box at most {MOST_BYTES / 1e6:.0f}; train one "
+            "with fewer --features, or store it in half precision (--half)"
+        )
+
+
+def _halve(path: Path) -> None:
+    """Store large tensors of single precision in half precision; a network that loads them widens them again."""
+    state = load_file(path)
+    for name, tensor in state.items():
+        if tensor.dtype == torch.float32 and tensor.numel() >= LARGE:
+            state[name] = tensor.half()
+            if not state[name].isfinite().all():
+                raise InputError(
+                    f"{name} has numbers beyond half precision; put the run into the box without --half"
+                )
+    path.write_bytes(as_bytes(state))
 
 
 def train_command(config: RunConfig) -> str:
