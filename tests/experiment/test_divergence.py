@@ -50,6 +50,13 @@ def test_a_loss_that_is_no_number_is_told_and_warned_of_once_it_is_the_latest(tm
     assert (tmp_path / "notices.txt").read_text() == "epoch 2: the loss is no number any more (inf)\n"
 
 
+def test_a_loss_that_never_was_a_number_is_told_where_there_were_updates():
+    (first,) = epochs(math.nan)
+    assert divergence([first]) == []
+    (line,) = divergence([replace(first, figures={"updates": 53.0})])
+    assert line == "epoch 1: the loss is no number any more (nan)"
+
+
 def test_fixed_episodes_are_the_same_in_all_runs_and_those_drawn_anew_in_none():
     fixed, anew = TrialProtocol(), TrialProtocol(episode_seeds="anew")
     pairs = [(run, epoch) for run in range(20) for epoch in range(1, 11)]

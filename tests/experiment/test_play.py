@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neuroplastic.errors import ConfigError
-from neuroplastic.experiment.game import GameError, PolicyError
+from neuroplastic.experiment.game import Game, GameError, PolicyError
 from neuroplastic.experiment.play import EpisodeResult, Games, GamesClosedError, watch_episode
 from tests.experiment.unruly import UnrulyTask
 from tests.small_game import CatchTask, CorridorTask
@@ -167,3 +167,11 @@ def test_nonsense_is_refused():
         Games(TASKS[0], games=0)
     with Games(TASKS[0]) as games, pytest.raises(ConfigError, match="episodes must be a whole number"):
         games.play(by_sum, -1)
+
+
+@pytest.mark.parametrize("advice", [2, -2, 10**30, 0.5, None, "left"])
+def test_advice_that_is_no_action_is_refused_by_the_name_of_the_task(advice):
+    game = Game(CorridorTask())
+    game.environment.advice = advice
+    with pytest.raises(GameError, match=r"the advice of corridor must be one of its actions, 0 to 1, or -1"):
+        assert game.advice

@@ -1,6 +1,7 @@
 """A run becomes an agent in a box: its files and a card that says what it is worth; damaged files are refused."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -132,6 +133,14 @@ def test_numbers_beyond_half_precision_are_refused_and_leave_nothing(run, tmp_pa
     with pytest.raises(InputError, match="beyond half precision; put the run into the box without --half"):
         put_in_box(BoxRequest(str(run.path), tmp_path / "box" / "half", episodes=1, half=True))
     assert not list((tmp_path / "box").iterdir())
+
+
+def test_a_run_whose_command_is_not_known_is_refused_before_it_plays(run, tmp_path, monkeypatch):
+    config = run.config()
+    run.write_config(replace(config, preset="student"))
+    monkeypatch.setattr(boxing, "make_card", lambda *_, **__: pytest.fail("it played"))
+    with pytest.raises(ConfigError, match="say so with --command"):
+        put_in_box(BoxRequest(str(run.path), tmp_path / "new", episodes=1))
 
 
 def test_the_command_on_a_card_names_what_differs_from_the_preset():

@@ -11,6 +11,7 @@ from neuroplastic.cli.main import main
 from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.experiment.demonstrating import demonstrate
 from neuroplastic.experiment.game import Game, PolicyError
+from neuroplastic.experiment.run_folder import RunError
 from neuroplastic.experiment.teachers import Teacher, asked, model_teacher
 from neuroplastic.learn.imitation.config import ImitationConfig
 from neuroplastic.usecases.imitating import imitate_teacher
@@ -120,3 +121,13 @@ def test_what_the_teacher_values_nearly_as_much_counts_as_good_and_its_own_actio
     assert equal.as_good == 1.0
     own = demonstrate(task, Teacher("actions", second), second, states=40)
     assert (own.agreement, own.as_good) == (1.0, 1.0)
+
+
+def test_a_place_where_no_run_can_be_written_is_refused_before_anybody_plays(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    teacher = Teacher("nobody", lambda _: pytest.fail("it was asked"))
+    for place in ("file", "file/runs"):
+        with pytest.raises(RunError, match=r"no run can be written to .*file is no folder"):
+            imitate_teacher(
+                student_task("CartPole-v1"), teacher, ImitationConfig(), runs=str(tmp_path / place)
+            )

@@ -27,7 +27,7 @@ def divergence(metrics: Sequence[EpochMetrics]) -> list[str]:
     before: list[float] = []
     for epoch in metrics:
         loss = epoch.loss
-        if math.isnan(loss) and not before:
+        if math.isnan(loss) and not before and not epoch.figures.get("updates"):
             continue
         if not math.isfinite(loss):
             told.append(f"epoch {epoch.epoch}: the loss is no number any more ({loss})")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from ..errors import NeuroplasticError
+from ..errors import NeuroplasticError, in_short
 from ..learn.experience import Observations
 from ..learn.seeding import Stream
 from ..network.observation import Observation
@@ -65,7 +65,13 @@ class Game:
     @property
     def advice(self) -> int:
         """What the environment would do now, -1 where it gives no advice."""
-        return int(getattr(self.environment, "advice", -1))
+        advice = getattr(self.environment, "advice", -1)
+        if not isinstance(advice, (int, np.integer)) or not -1 <= advice < len(self.task.actions):
+            raise GameError(
+                f"the advice of {self.task.key} must be one of its actions, 0 to {len(self.task.actions) - 1}, or -1 "
+                f"for none, got {in_short(repr(advice), 80)}"
+            )
+        return int(advice)
 
     @property
     def over(self) -> bool:

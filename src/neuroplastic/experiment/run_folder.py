@@ -92,6 +92,14 @@ _OWN = {entry.name for entry in fields(EpochMetrics)}
 _WHOLE = {"epoch", "steps", "training_episodes", "sets", "born"}
 
 
+def need_folder(parent: str | os.PathLike[str]) -> None:
+    """Raise a RunError where no run can be written, before anything is done that would be lost; makes nothing."""
+    wanted = Path(parent).absolute()
+    nearest = next(path for path in (wanted, *wanted.parents) if path.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        raise RunError(f"no run can be written to {parent}: {nearest} is no folder that can be written to")
+
+
 class RunFolder:
     """`runs/NAME/`: config.json, {metrics,returns,births}.csv, best.safetensors, checkpoints/, TensorBoard's events.
 

@@ -98,6 +98,8 @@ def put_in_box(
 ) -> Card:
     """Copy what an agent is made of into a new folder, with its card; refused where it is too large for the box."""
     opened = open_run(request.run)
+    if request.command is None:  # or else that would only be said once all was played
+        request = replace(request, command=train_command(opened.config))
     if request.out.exists():
         if request.out.resolve() != opened.path.resolve():
             raise ConfigError(f"{request.out} exists and is not overwritten; choose another folder")

@@ -20,7 +20,7 @@ from ..experiment.demonstrating import demonstrate
 from ..experiment.game import Game
 from ..experiment.play import Games
 from ..experiment.protocols import Task
-from ..experiment.run_folder import EpochMetrics, RunFolder
+from ..experiment.run_folder import EpochMetrics, RunFolder, need_folder
 from ..experiment.teachers import Teacher, asked
 from ..experiment.trial import EVALUATION_SEED, kept_figures
 from ..learn.device_memory import observation_bytes
@@ -86,6 +86,7 @@ def imitate_teacher(
 ) -> Imitated:
     """Fit a student of a teacher on a task of named attributes, and evaluate both on the same episodes."""
     at_most("episodes", episodes, MOST_EPISODES)
+    need_folder(runs)
     need_memory(
         f"rounds={config.rounds} of states={config.states}",
         config.rounds * config.states * (KEPT_COPIES * observation_bytes(task.observation) + 24),
@@ -155,6 +156,7 @@ def imitate_recording(
     runs: str = "runs",
 ) -> Imitated:
     """Clone what somebody did in a recording; agreement is told on its last fifth, which is not learned from."""
+    need_folder(runs)
     held_out = max(1, len(recording.episodes) // 5)
     if held_out == len(recording.episodes) or recording.episodes[0].observations.ndim != 2:
         raise InputError("a student needs a recording of at least two episodes, with vectors of attributes")

@@ -9,7 +9,7 @@ from neuroplastic.learn import RandomStreams
 from neuroplastic.learn.experience import Setting
 from neuroplastic.learn.parallel_q.config import ParallelQConfig
 from neuroplastic.learn.parallel_q.learner import ParallelQLearning
-from neuroplastic.learn.parallel_q.teaching import margin_loss
+from neuroplastic.learn.parallel_q.teaching import NoAdviceWarning, margin_loss
 from tests.learn.parallel_q.test_learner import Table, numbers, outcome
 
 ADVICE = np.array([2, -1])
@@ -48,10 +48,10 @@ def taught(*, resident: bool = False, **fields: object) -> ParallelQLearning:
     return learner
 
 
-def play(learner: ParallelQLearning, rounds: int) -> None:
+def play(learner: ParallelQLearning, rounds: int, advice: np.ndarray = ADVICE) -> None:
     for _ in range(rounds):
         learner.act()
-        learner.observe(replace(outcome(numbers(0, 1)), advice=ADVICE))
+        learner.observe(replace(outcome(numbers(0, 1)), advice=advice))
         learner.update()
 
 
@@ -118,3 +118,19 @@ def test_an_episode_that_is_abandoned_leaves_no_advice_to_the_next():
 def test_weights_below_nothing_are_refused(name):
     with pytest.raises(ConfigError, match=name):
         ParallelQConfig(**{name: -0.5})
+
+
+@pytest.mark.parametrize(
+    "given", [{"taught": 1e7}, {"taught_margin": 1e300}, {"exploration_weights": (1e308, 1e308)}]
+)
+def test_weights_beside_which_nothing_else_counts_are_refused(given):
+    with pytest.raises(ConfigError, match=f"{next(iter(given))}.* at most 1e"):
+        ParallelQConfig(**given)
+
+
+def test_who_is_to_be_taught_by_games_that_advise_nothing_is_told_so_once():
+    learner = taught(exploration_advised=0.5)
+    said = r"taught=1 and exploration_advised=0.5, but none of the games advised anything"
+    with pytest.warns(NoAdviceWarning, match=said) as told:
+        play(learner, 8, advice=np.array([-1, -1]))
+    assert len(told) == 1

@@ -15,6 +15,8 @@ from .learner import ParallelQLearning
 
 MOST_GAMES = 4096
 """At once: each takes memory and files of the system."""
+MOST_WEIGHT = 1e6
+"""Of one thing beside another: beyond it single precision keeps nothing of the other."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class ParallelQConfig:
         within("exploration_advised", self.exploration_advised, 0, 1)
         within("taught_share", self.taught_share, 0, 1)
         for name in ("taught", "taught_margin"):
-            within(name, getattr(self, name), 0)
+            within(name, getattr(self, name), 0, MOST_WEIGHT)
         within("structure_rate", self.structure_rate, 0, 1, open_low=True)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)
@@ -121,7 +123,7 @@ class ParallelQConfig:
                 f"exploration_weights must be one number for each action, got {in_short(repr(weights), 80)}"
             )
         for number, weight in enumerate(weights):
-            within(f"exploration_weights[{number}]", weight, 0)
+            within(f"exploration_weights[{number}]", weight, 0, MOST_WEIGHT)
         if weights and not any(weights):
             raise ConfigError("exploration_weights must have one above 0, got none")
 

@@ -33,7 +33,7 @@ from .exploring import RandomActions
 from .pending import PendingUpdates
 from .returns import lambda_returns
 from .rollout import Rollout
-from .teaching import margin_loss
+from .teaching import margin_loss, warn_unless_advised
 
 if TYPE_CHECKING:
     from .config import ParallelQConfig
@@ -211,6 +211,10 @@ class ParallelQLearning:
         self._rate = self._learning_rate()
         set_learning_rate(self.optimizer, self._rate)
         self._taught.fill_(self._teaching())
+        if not self.updates:
+            warn_unless_advised(
+                rollout.advice, taught=self.config.taught, followed=self.config.exploration_advised
+            )
         learn = self._learn if self._on_device is None else self._learn_on_device
         loss = learn(rollout, targets)
         rollout.restart()
