@@ -11,7 +11,7 @@ USUAL = np.full((32, 40, 3), 90, np.uint8)
 SPOT = (slice(8, 12), slice(20, 24))
 
 
-def preferences(pictures: torch.Tensor) -> torch.Tensor:
+def values(pictures: torch.Tensor) -> torch.Tensor:
     """The second action is preferred where the spot is bright; the left edge counts a little."""
     light = pictures.double().mean(dim=3)
     spot = light[:, 8:12, 20:24].mean(dim=(1, 2)) - 90
@@ -23,7 +23,7 @@ def test_the_hottest_square_covers_what_decides_and_hiding_it_changes_the_action
     picture = USUAL.copy()
     picture[SPOT] = 250
     picture[16:20, 0:4] = 120
-    found = hide(preferences, picture, USUAL)
+    found = hide(values, picture, USUAL)
     assert found.hottest == (8, 20, 12, 24)
     assert found.instead == 0
     assert found.ahead > 10
@@ -32,16 +32,38 @@ def test_the_hottest_square_covers_what_decides_and_hiding_it_changes_the_action
 
 
 def test_a_picture_as_usual_points_nowhere() -> None:
-    assert hide(preferences, USUAL, USUAL).hottest is None
+    assert hide(values, USUAL, USUAL).hottest is None
     with pytest.raises(InputError, match="shape of the picture"):
-        hide(preferences, USUAL, USUAL[1:])
+        hide(values, USUAL, USUAL[1:])
 
 
 def test_what_is_usual_is_told_by_the_pictures_around() -> None:
-    pictures = np.zeros((300, 2, 2, 1), np.uint8)
-    pictures[150:] = 10
+    pictures = np.zeros((2 * ENOUGH, 2, 2, 1), np.uint8)
+    pictures[ENOUGH:] = 10
     assert usual_picture(pictures, 20).max() == 0
-    assert usual_picture(pictures, 299).min() == 10
+    assert usual_picture(pictures, 2 * ENOUGH - 1).min() == 10
     assert usual_picture(pictures[: ENOUGH // 2], 3).shape == (2, 2, 1)
     with pytest.raises(InputError, match="one of them be meant"):
-        usual_picture(pictures, 300)
+        usual_picture(pictures, 2 * ENOUGH)
+
+
+def test_what_is_usual_is_told_by_those_that_look_alike() -> None:
+    """In a flash of light it is what is seen in other flashes, and a thing that is there once is none of it."""
+    pictures = np.repeat(USUAL[None], ENOUGH, axis=0)
+    pictures[::5] += 100
+    pictures[50][SPOT] = 250
+    assert (usual_picture(pictures, 50) == 190).all()
+    assert (usual_picture(pictures, 51) == 90).all()
+
+
+def test_one_picture_alone_is_the_usual_one() -> None:
+    assert (usual_picture(USUAL[None], 0) == USUAL).all()
+
+
+def test_an_answer_to_all_actions_alike_counts_too() -> None:
+    """Where the choice is settled, the values still tell what was seen."""
+    picture = USUAL.copy()
+    picture[SPOT] = 250
+    found = hide(lambda shown: values(shown)[:, 1:].repeat(1, 2) + torch.tensor([0.0, 5.0]), picture, USUAL)
+    assert found.hottest == (8, 20, 12, 24)
+    assert found.instead == 1

@@ -133,9 +133,8 @@ def _heat(run: OpenedRun, rule: int, pictures: NDArray[np.uint8], places: NDArra
     level = levels_of(run.agent.advantage)[0]  # type: ignore[arg-type]
 
     def lead(shown: torch.Tensor) -> torch.Tensor:
-        return level.log_firing(run.agent.encoder(shown))[:, [rule]] - level.log_firing(
-            run.agent.encoder(shown)
-        )
+        log_firing = level.log_firing(run.agent.encoder(shown))
+        return log_firing[:, [rule]] - log_firing
 
     found = [hide(lead, pictures[place], usual_picture(pictures, int(place))).heat for place in places]
     heat: Numbers = np.mean(found, axis=0)

@@ -177,8 +177,10 @@ def _hidden(
             "the method 'usual' is about the action, and needs the usual picture: usual=usual_picture(pictures, around)"
         )
     device = next(network.parameters()).device
+    # Of the values, not of their differences: where one rule fires alone the differences stay as they are, whatever the
+    # picture shows beside, and in DTC the hottest square touched a monster in .59 of 200 states instead of .79.
     with evaluating(network):
-        return hide(lambda shown: network.preferences(shown.to(device)), picture, usual)
+        return hide(lambda shown: network(shown.to(device)), picture, usual)
 
 
 def _pixels(picture: NDArray[np.uint8] | Tensor) -> Tensor:
