@@ -1,4 +1,4 @@
-"""Builds the optional C kernel; where no compiler is found the package installs without it and stays correct."""
+"""Builds the optional C kernels; where no compiler is found the package installs without it and stays correct."""
 
 import sys
 
@@ -14,4 +14,10 @@ kernel = Extension(
     extra_link_args=openmp,
     optional=True,
 )
-setup(ext_modules=[] if windows else [kernel])
+shrinking = Extension(
+    "neuroplastic.doom._area",
+    sources=["src/neuroplastic/doom/_area.c"],
+    extra_compile_args=["-std=gnu11", "-O3", "-g0", "-fno-trapping-math", "-ffp-contract=off"],
+    optional=True,
+)
+setup(ext_modules=[] if windows else [kernel, shrinking])

@@ -136,9 +136,7 @@ def test_killed_worker_is_replaced_and_nothing_else_changes(when, undisturbed, t
     before = played(two_workers, 0, when)
     victim = two_workers.worker_pids[1]
     os.kill(victim, signal.SIGKILL)
-    message = (
-        rf"worker process {victim} was killed by SIGKILL; what it played \(games 3 to 4\) is played again"
-    )
+    message = rf"worker process {victim} was killed by SIGKILL; what it played \(games 1, 3\) is played again"
     with pytest.warns(WorkerReplacedWarning, match=message):
         after = played(two_workers, when, 20)
     assert before + after == undisturbed[:20]

@@ -19,8 +19,9 @@ from ..experiment.game import GameLostError
 from .keeper import ENGINE_FOLDER
 from .lifeline import Lifeline, lifeline
 from .packages import missing
-from .pictures import PICTURES, SIDE, TICS_PER_SECOND, Picture
+from .pictures import PICTURES, TICS_PER_SECOND, Picture
 from .scenarios import Scenario
+from .shrinking import shrink
 from .sight import VARIABLES, Sight, read_sight
 
 try:
@@ -161,7 +162,7 @@ class Engine:
         if self._frame is None:
             picture.fill(0)
         else:
-            cv2.resize(self._frame, (SIDE, SIDE), dst=picture, interpolation=cv2.INTER_AREA)
+            shrink(self._frame, picture)
 
     def close(self) -> None:
         """End the engine. Closing twice does nothing."""

@@ -177,16 +177,24 @@ class InTurns(Protocol):
         """Decisions in each game until it learns."""
         ...
 
-    def act_in(self, games: NDArray[np.int64], ahead: int, *, first: bool) -> NDArray[np.int64]:
-        """Exploring actions (k,) of these games for the decision that lies `ahead`; `first` of its groups."""
+    def see_in(self, games: slice, ahead: int, observations: Observations) -> None:
+        """What the decision that lies `ahead` is to be made upon in these games; to be copied."""
+        ...
+
+    def consider_in(self, games: slice, ahead: int) -> None:
+        """Begin to find their actions for that decision; there is something else to do meanwhile."""
+        ...
+
+    def act_in(self, games: slice, ahead: int, *, first: bool) -> NDArray[np.int64]:
+        """Exploring actions (k,) of the games considered, when what came before is known; `first` of its groups."""
         ...
 
     def meanwhile(self, turns: int) -> None:
         """Called while a group is played, of so many turns that are left: time to learn from what was played before."""
         ...
 
-    def observe_in(self, games: NDArray[np.int64], ahead: int, step: Step) -> None:
-        """What came of these actions."""
+    def observe_in(self, games: slice, ahead: int, step: Step) -> None:
+        """What came of these actions, but for what is seen then."""
         ...
 
     def advance(self, rounds: int) -> None:

@@ -72,11 +72,16 @@ class Trainer:
         finished: list[Episode] = []
         turns = [(ahead, group) for ahead in range(rounds) for group in (0, 1)]
         for turn, (ahead, group) in enumerate(turns):
-            if turn >= 2:  # what this group is to act upon
+            games = arena.groups[group]
+            if ahead:  # what this group is to act upon
+                learner.see_in(games, ahead, arena.arrived(group))
+            learner.consider_in(games, ahead)
+            if ahead:  # while a GPU is at work
                 finished += self._observe(ahead - 1, group)
-            arena.send(group, learner.act_in(arena.groups[group], ahead, first=group == 0))
+            arena.send(group, learner.act_in(games, ahead, first=group == 0))
             learner.meanwhile(len(turns) - turn)
         for ahead, group in turns[-2:]:
+            learner.see_in(arena.groups[group], ahead + 1, arena.arrived(group))
             finished += self._observe(ahead, group)
         learner.advance(rounds)
         self.steps += rounds * self.learner.games

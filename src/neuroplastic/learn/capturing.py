@@ -159,7 +159,8 @@ def _repeatable_convolutions() -> Iterator[None]:
 class RecordedPass:
     """A pass over observations (k, *shape), replayed for each k that comes often; both ends are on the host.
 
-    One copy goes to the device and one comes back, which is the only wait.
+    One copy goes to the device and one comes back, which is the only wait. What lies on the device already can be
+    launched upon, and the answer be waited for later.
     """
 
     def __init__(
@@ -179,6 +180,7 @@ class RecordedPass:
         self._pinned: dict[tuple[int, ...], Tensor] = {}
         self._answers: dict[tuple[int, ...], Tensor] = {}
         self._steps: dict[tuple[int, ...], RecordedStep] = {}
+        self._launched: tuple[Tensor, torch.cuda.Event | None] | None = None
 
     def forget(self) -> None:
         """Record anew: a tensor of the network lies elsewhere now."""
@@ -186,29 +188,45 @@ class RecordedPass:
         self._inputs.clear()
         self._pinned.clear()
 
-    def __call__(
-        self, observations: Observations, rows: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float32]:
-        """What the pass gives for these observations, or for some `rows` of them."""
-        count = len(observations) if rows is None else len(rows)
-        size = (count, *observations.shape[1:])
+    def __call__(self, observations: Observations) -> NDArray[np.float32]:
+        """What the pass gives for these observations."""
+        size = observations.shape
         if self._device.type != "cuda" or (size not in self._steps and len(self._steps) >= MOST_SIZES):
-            staged = torch.from_numpy(observations if rows is None else observations[rows])
+            staged = torch.from_numpy(observations)
             given, self.latest = self._plain(staged.to(self._device)), None
             result: NDArray[np.float32] = given.float().cpu().numpy()
             return result
         self._prepare(size, torch.from_numpy(observations).dtype)
         # What the last pass gave was waited for, so the copy from here is done.
-        staging = self._pinned[size].numpy()
-        if rows is None:
-            np.copyto(staging, observations)
-        else:
-            np.take(observations, rows, axis=0, out=staging, mode="clip")
+        np.copyto(self._pinned[size].numpy(), observations)
         self.latest = self._inputs[size]
         self.latest.copy_(self._pinned[size], non_blocking=True)
         return self._brought_back(self._steps[size]().float())
 
+    def launch(self, observations: Tensor) -> None:
+        """Begin the pass over observations that lie on the device; `answer` is to be asked before the next."""
+        size = tuple(observations.shape)
+        if self._device.type != "cuda":
+            self._launched = self._plain(observations).float(), None
+            return
+        self._prepare(size, observations.dtype)
+        self._inputs[size].copy_(observations)
+        self._launched = self._on_its_way(self._steps[size]().float())
+
+    def answer(self) -> NDArray[np.float32]:
+        """What the pass that was launched gives, waited for."""
+        assert self._launched is not None
+        (held, done), self._launched = self._launched, None
+        if done is not None:
+            done.synchronize()  # type: ignore[no-untyped-call]
+        answer: NDArray[np.float32] = held.numpy().copy()
+        return answer
+
     def _brought_back(self, given: Tensor) -> NDArray[np.float32]:
+        self._launched = self._on_its_way(given)
+        return self.answer()
+
+    def _on_its_way(self, given: Tensor) -> tuple[Tensor, torch.cuda.Event]:
         """A copy on the host, by way of memory that the device writes to: without that it would be copied twice."""
         size = tuple(given.shape)
         if size not in self._answers:
@@ -217,9 +235,7 @@ class RecordedPass:
         self._answers[size].copy_(given, non_blocking=True)
         done = torch.cuda.Event()  # type: ignore[no-untyped-call]
         done.record()  # type: ignore[no-untyped-call]
-        done.synchronize()  # type: ignore[no-untyped-call]
-        answer: NDArray[np.float32] = self._answers[size].numpy().copy()
-        return answer
+        return self._answers[size], done
 
     @torch.inference_mode()
     def _plain(self, observations: Tensor) -> Tensor:

@@ -99,11 +99,13 @@ class Arena:
         self._shown: list[Observations] = list(
             self._board.observations.copy()
         )  # by game, when last looked at
-        split = [[game for hand in self._hands for game in group_of(hand.games, k)] for k in (0, 1)]
-        self.groups = tuple(np.array(part) for part in split) if self.processes and all(split) else ()
+        half = sum(len(group_of(hand.games, 0)) for hand in self._hands)
+        apart = self.processes and half < games
+        self.groups = (slice(0, half), slice(half, games)) if apart else ()
         """The games of two groups that can be stepped in turns, half of each worker's; none where that is of no use."""
+        self._arrived = False  # whether the step that was sent first is done in all games
         # What a group shows when it is received: new memory for every step took longer than to copy it.
-        self._seen = [self._board.observations[games] for games in self.groups]
+        self._seen = [self._board.observations[games].copy() for games in self.groups]
         # Runs on close(), when this object is collected, and when Python exits: whichever comes first.
         self._end = weakref.finalize(self, _end, self._hands, forking, os.getpid())
 
@@ -150,6 +152,15 @@ class Arena:
         """
         self._send(group, actions)
 
+    def arrived(self, group: int) -> Observations:
+        """Wait for the step that was sent to a group, which is to be received next; what its games show now.
+
+        That is a view of memory that their next step writes to.
+        """
+        self._wait(group)
+        shown: Observations = self._board.observations[self.groups[group]]
+        return shown
+
     def receive(self, group: int) -> Step:
         """What came of the actions sent to a group, of its games in their order; `episodes_ended` are of these.
 
@@ -161,7 +172,7 @@ class Arena:
         if not self._records:
             raise ArenaError("no episode was begun; call begin() or load_state_dict() before step()")
         games = self._games_of(group)
-        chosen = checked_actions(actions, len(games), self.task)
+        chosen = checked_actions(actions, games.stop - games.start, self.task)
         if not self._flying:
             self._check_whole()
         self._torn = True
@@ -171,21 +182,28 @@ class Arena:
         for hand in self._hands:
             hand.send(command)
 
-    def _receive(self, group: int | None) -> Step:
+    def _wait(self, group: int | None) -> None:
         if self._flying[:1] != [group]:
             raise ArenaError(f"steps are received in the order of sending, {self._flying}, not {group}")
+        if self._arrived:
+            return
         try:
             for hand in self._hands:
                 self._finish_step(hand, group)
         except BaseException:
             self._flying = []  # torn: nothing more is to be received
             raise
+        self._arrived = True
+
+    def _receive(self, group: int | None) -> Step:
+        self._wait(group)
+        self._arrived = False
         del self._flying[0]
         self._torn = bool(self._flying)
         return self._note_step(group)
 
-    def _games_of(self, group: int | None) -> npt.NDArray[np.int64]:
-        return np.arange(self.games) if group is None else self.groups[group]
+    def _games_of(self, group: int | None) -> slice:
+        return slice(0, self.games) if group is None else self.groups[group]
 
     def state_dict(self) -> dict[str, Any]:
         """Where every game stands: its episode, the actions and the reward so far, the digest of what it shows."""
@@ -252,7 +270,7 @@ class Arena:
         if self._torn:  # of what was asked last, some was done: new games do as they are told
             for hand in self._hands:
                 hand.close()
-            self._torn, self._flying = False, []
+            self._torn, self._flying, self._arrived = False, [], False
             self._early.clear()
         with self._undivided():
             for hand in self._hands:
@@ -314,28 +332,27 @@ class Arena:
             self._rounds[one] += 1
         self.steps = min(self._rounds) * self.games
         actions, rewards = board.actions[games].tolist(), board.rewards[games].tolist()
-        for game, action, reward in zip(games.tolist(), actions, rewards, strict=True):
-            record = self._records[game]
+        for record, action, reward in zip(self._records[games], actions, rewards, strict=True):
             record.actions.append(action)
             record.reward += reward
-        terminated, truncated = board.terminated[games], board.truncated[games]
-        ended = [(place, int(games[place])) for place in np.flatnonzero(terminated | truncated)]
+        terminated, truncated = board.terminated[games].copy(), board.truncated[games].copy()
+        ended = [(int(place), games.start + int(place)) for place in np.flatnonzero(terminated | truncated)]
         self.episodes_ended = tuple(
             self._finish_episode(game, self._rounds[group or 0] * self.games) for _, game in ended
         )
         if group is None:
             observations = board.observations.copy()
         else:
-            observations = np.take(board.observations, games, axis=0, out=self._seen[group], mode="clip")
-        for game, shown in zip(games.tolist(), observations, strict=True):
-            self._shown[game] = shown
+            observations = self._seen[group]
+            np.copyto(observations, board.observations[games])
+        self._shown[games] = observations
         return Step(
             rewards=board.rewards[games].astype(np.float32),
             terminated=terminated,
             truncated=truncated,
             observations=observations,
-            last={int(place): board.last[game].copy() for place, game in ended},
-            advice=board.advice[games],
+            last={place: board.last[game].copy() for place, game in ended},
+            advice=board.advice[games].copy(),
         )
 
     def _finish_episode(self, game: int, steps: int) -> Episode:
@@ -378,8 +395,8 @@ def default_processes(task: Task, games: int) -> int:
 
 
 def _shares(games: int, hands: int) -> list[tuple[int, ...]]:
-    """The games, in as many runs of nearly the same length."""
-    return [tuple(int(game) for game in part) for part in np.array_split(np.arange(games), hands)]
+    """The games, dealt out one by one: the first halves of all hands are the first games, and lie side by side."""
+    return [tuple(range(hand, games, hands)) for hand in range(hands)]
 
 
 def _digest(observation: Observations) -> str:
@@ -387,7 +404,11 @@ def _digest(observation: Observations) -> str:
 
 
 def _named(games: tuple[int, ...]) -> str:
-    return f"game {games[0]}" if len(games) == 1 else f"games {games[0]} to {games[-1]}"
+    if len(games) == 1:
+        return f"game {games[0]}"
+    if len(games) == games[-1] - games[0] + 1:
+        return f"games {games[0]} to {games[-1]}"
+    return f"games {', '.join(map(str, games))}"
 
 
 def _end(hands: list[Hand], forking: Forking | None, owner: int) -> None:

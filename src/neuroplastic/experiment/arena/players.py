@@ -44,7 +44,7 @@ class Resume:
 class Advance:
     """A command: one step in every game, but for those skipped, by the actions on the board. No answer.
 
-    Of a `group`, 0 or 1, it is every second game: see `group_of`.
+    Of a `group`, 0 or 1, it is half of the games: see `group_of`.
     """
 
     skipped: tuple[int, ...] = ()
@@ -56,8 +56,9 @@ Answer = tuple[int, ...]
 
 
 def group_of(games: tuple[int, ...], group: int | None) -> tuple[int, ...]:
-    """Of the games that somebody plays, those of a group: the first, third, ... or the second, fourth, ...; or all."""
-    return games if group is None else games[group::2]
+    """Of the games that somebody plays, those of a group: the first half, which is the larger, the second; or all."""
+    half = -(-len(games) // 2)
+    return games if group is None else games[half:] if group else games[:half]
 
 
 class Spare:

@@ -42,7 +42,6 @@ class DeviceRollout:
         self._turned = torch.zeros(passes * decisions, dtype=torch.bool, device=device)
         self._done = torch.zeros(1, dtype=torch.int64, device=device)
         self._steps = torch.arange(decisions, device=device)
-        self._places: dict[bytes, Tensor] = {}  # of groups of games
 
     def line_up(self, order: NDArray[np.int64], turned: NDArray[np.bool_] | None) -> None:
         """Bring the decisions of all updates in their order, and which of them are seen in a mirror."""
@@ -61,14 +60,11 @@ class DeviceRollout:
         """Note what decision `row` of all games is made upon, (G, *shape), on either side."""
         self._seen[row * self._games : (row + 1) * self._games].copy_(observations, non_blocking=True)
 
-    def see_in(self, row: int, games: NDArray[np.int64], observations: Tensor) -> None:
-        """Note what decision `row` of some games is made upon, (k, *shape)."""
-        key = games.tobytes()
-        if key not in self._places:
-            self._places[key] = torch.from_numpy(games).to(self.device)
-        self._seen[row * self._games : (row + 1) * self._games].index_copy_(
-            0, self._places[key], observations.to(self.device)
-        )
+    def see_in(self, row: int, games: slice, observations: Tensor) -> Tensor:
+        """Note what decision `row` of some games is made upon, (k, *shape); where it lies on the device."""
+        seen = self._seen[row * self._games + games.start : row * self._games + games.stop]
+        seen.copy_(observations, non_blocking=True)
+        return seen
 
     def decide(
         self, actions: NDArray[np.int64], targets: NDArray[np.float32], advice: NDArray[np.int64]

@@ -43,11 +43,11 @@ class RandomActions:
         if steps // self._games % self._config.exploration_hold == 0:
             self._drawn = self._draw(self.rate(steps, total_steps))
 
-    def advice(self, games: NDArray[np.int64] | slice = ALL) -> NDArray[np.int64]:
+    def advice(self, games: slice = ALL) -> NDArray[np.int64]:
         """What some games would do now, (k,); NONE where they do not say."""
         return self._advice[games]
 
-    def advise(self, advice: NDArray[np.int64] | None, games: NDArray[np.int64] | slice = ALL) -> None:
+    def advise(self, advice: NDArray[np.int64] | None, games: slice = ALL) -> None:
         """Note what some games would do next, (k,); None: they were not asked."""
         if advice is not None:
             self._advice[games] = advice
@@ -56,7 +56,7 @@ class RandomActions:
         """Another observation is at hand in a game than the one that it gave advice upon."""
         self._advice[game] = NONE
 
-    def chosen(self, best: NDArray[np.int64], games: NDArray[np.int64] | slice = ALL) -> NDArray[np.int64]:
+    def chosen(self, best: NDArray[np.int64], games: slice = ALL) -> NDArray[np.int64]:
         """What some games do (k,): what was drawn, or is advised if that was drawn; else, or unadvised, the best."""
         drawn = self._drawn[games]
         wanted = np.where(drawn == ADVISED, self._advice[games], drawn)

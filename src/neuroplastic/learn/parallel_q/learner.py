@@ -84,7 +84,7 @@ class ParallelQLearning:
         self.network = network.to(self.device).eval()
         self._playing = copy.deepcopy(self.network).requires_grad_(False) if config.overlap else self.network
         groups = parameter_groups(self.network, config.learning_rate, structure_rate=config.structure_rate)
-        on_gpu = self.device.type == "cuda"
+        on_gpu = self._on_gpu = self.device.type == "cuda"
         self.resident = on_gpu if resident is None else resident
         self.optimizer: torch.optim.RAdam
         if self.resident:
@@ -132,7 +132,7 @@ class ParallelQLearning:
             raise InputError(
                 f"this learner plays {self.games} games, got observations of {len(observations)}"
             )
-        self._rollout = Rollout(self.config.rollout, observations)
+        self._rollout = Rollout(self.config.rollout, observations, pinned=self._on_gpu)
         self._settle(self._rollout)
 
     def act(self) -> NDArray[np.int64]:
@@ -159,27 +159,37 @@ class ParallelQLearning:
         rollout = self._begun()
         return rollout.length - rollout.filled
 
-    def act_in(self, games: NDArray[np.int64], ahead: int, *, first: bool) -> NDArray[np.int64]:
-        """Exploring actions (k,) of some games for the decision that lies `ahead`; `first` of the groups to make it.
+    def see_in(self, games: slice, ahead: int, observations: Observations) -> None:
+        """Note what the decision that lies `ahead` is to be made upon in some games."""
+        rollout = self._begun()
+        rollout.see_in(rollout.filled + ahead, games, observations)
+
+    @torch.inference_mode()
+    def consider_in(self, games: slice, ahead: int) -> None:
+        """Begin to find the best actions of some games for the decision that lies `ahead`, upon what was seen."""
+        rollout = self._begun()
+        assert self._on_device is not None
+        if self.network.training:
+            self.network.eval()
+        row = rollout.filled + ahead
+        self._decision.launch(self._on_device.see_in(row, games, rollout.held(row, games)))
+
+    def act_in(self, games: slice, ahead: int, *, first: bool) -> NDArray[np.int64]:
+        """Exploring actions (k,) of some games for the decision considered last; `first` of the groups to make it.
 
         Groups take turns: a game's decision may be made while others are still at the one before, which changes
         nothing, as nothing is learned meanwhile.
         """
         rollout = self._begun()
-        row = rollout.filled + ahead
         if first:
             self._random.renew(self.steps + ahead * self.games, self.total_steps)
-        seen = rollout.observations[row]
-        best, values = self._best(seen, games)
-        if self._on_device is not None:
-            latest = self._decision.latest
-            self._on_device.see_in(row, games, torch.from_numpy(seen[games]) if latest is None else latest)
-        actions = self._random.chosen(best, games)
-        rollout.decide_in(row, games, actions, values, self._random.advice(games))
+        best, values = self._decision.answer()
+        actions = self._random.chosen(best.astype(np.int64), games)
+        rollout.decide_in(rollout.filled + ahead, games, actions, values, self._random.advice(games))
         return actions
 
-    def observe_in(self, games: NDArray[np.int64], ahead: int, step: Step) -> None:
-        """Note what came of the actions of `act_in`."""
+    def observe_in(self, games: slice, ahead: int, step: Step) -> None:
+        """Note what came of the actions of `act_in`, but for what is seen then."""
         rollout = self._begun()
         rollout.observe_in(
             rollout.filled + ahead, games, step, keep_cut_short=self.config.bootstrap_truncated
@@ -283,7 +293,9 @@ class ParallelQLearning:
             self._playing.load_state_dict(state.get("playing") or state["network"])
         load_optimizer_state(self.optimizer, state["optimizer"])
         saved = state["rollout"]
-        self._rollout = None if saved is None else Rollout.from_state(self.config.rollout, saved)
+        self._rollout = (
+            None if saved is None else Rollout.from_state(self.config.rollout, saved, pinned=self._on_gpu)
+        )
         self._rate = float(self.optimizer.param_groups[0]["lr"])
         self._decision.forget()
         self._judgement.forget()
@@ -329,19 +341,17 @@ class ParallelQLearning:
 
     @torch.inference_mode()
     def _best(
-        self, observations: Observations, rows: NDArray[np.int64] | None = None, *, judging: bool = False
+        self, observations: Observations, *, judging: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The best actions (k,) for observations (k, *shape), or some `rows`, and their values.
+        """The best actions (k,) for observations (k, *shape), and their values.
 
         They are by the network that plays, or for `judging` by that which learns.
         """
         if self.network.training:
             self.network.eval()
         if self.resident:
-            best_now, values_now = (self._judgement if judging else self._decision)(observations, rows)
+            best_now, values_now = (self._judgement if judging else self._decision)(observations)
             return best_now.astype(np.int64), values_now
-        if rows is not None:
-            observations = observations[rows]
         network = self.network if judging else self._playing
         values, best = action_values(network, observations, self.actions, self.device).max(dim=1)
         return best.cpu().numpy(), values.float().cpu().numpy()

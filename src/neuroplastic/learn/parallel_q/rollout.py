@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ...errors import InputError
 from ..experience import Observations, Step
@@ -24,13 +25,17 @@ class Rollout:
     where the episode ended, the first observation of the next one. The row after the last decision is at hand.
     """
 
-    def __init__(self, length: int, first: Observations) -> None:
+    def __init__(self, length: int, first: Observations, *, pinned: bool = False) -> None:
+        """Of so many decisions in each game; `pinned`: a GPU copies what is seen from where it lies."""
         if first.dtype not in _TYPES:
             raise InputError(f"observations must be uint8 or float32, got {first.dtype}")
         games = len(first)
         self.length = length
         self.filled = 0
-        self.observations: Observations = np.empty((length + 1, *first.shape), first.dtype)
+        self._held = torch.empty(
+            length + 1, *first.shape, dtype=torch.from_numpy(first).dtype, pin_memory=pinned
+        )
+        self.observations: Observations = self._held.numpy()
         self.observations[0] = first
         self.actions = np.zeros((length, games), np.int64)
         self.values = np.zeros((length, games), np.float32)
@@ -76,7 +81,7 @@ class Rollout:
     def decide_in(
         self,
         row: int,
-        games: NDArray[np.int64],
+        games: slice,
         actions: NDArray[np.int64],
         values: NDArray[np.float32],
         advice: NDArray[np.int64],
@@ -85,14 +90,23 @@ class Rollout:
         self.actions[row, games], self.values[row, games] = actions, values
         self.advice[row, games] = advice
 
-    def observe_in(self, row: int, games: NDArray[np.int64], step: Step, *, keep_cut_short: bool) -> None:
-        """Note what came of decision `row` in some games; `skip` over the row once all games have been seen."""
-        self._check(step.observations, (len(games), *self.current.shape[1:]))
+    def see_in(self, row: int, games: slice, observations: Observations) -> Tensor:
+        """Note what decision `row` of some games is to be made upon; the tensor that holds it."""
+        held = self._held[row, games]
+        self._check(observations, tuple(held.shape))
+        np.copyto(self.observations[row, games], observations)
+        return held
+
+    def held(self, row: int, games: slice) -> Tensor:
+        """What decision `row` of some games is made upon, where it lies."""
+        return self._held[row, games]
+
+    def observe_in(self, row: int, games: slice, step: Step, *, keep_cut_short: bool) -> None:
+        """Note what came of decision `row` in some games, but for what they show; `skip` over it once all are seen."""
         self.rewards[row, games], self.ended[row, games] = step.rewards, step.ended
         if keep_cut_short:
             for place in (step.truncated & ~step.terminated).nonzero()[0].tolist():
-                self._keep_last(row, int(games[place]), step.last[place])
-        self.observations[row + 1, games] = step.observations
+                self._keep_last(row, games.start + place, step.last[place])
 
     def skip(self, rows: int) -> None:
         """So many decisions have been noted in all games."""
@@ -138,10 +152,10 @@ class Rollout:
         return state
 
     @classmethod
-    def from_state(cls, length: int, state: Mapping[str, Any]) -> Rollout:
+    def from_state(cls, length: int, state: Mapping[str, Any], *, pinned: bool = False) -> Rollout:
         """What `state_dict` gave, of a rollout of the same length."""
         observations = state["observations"].numpy()
-        rollout = cls(length, observations[0])
+        rollout = cls(length, observations[0], pinned=pinned)
         rollout.filled = len(observations) - 1
         if rollout.filled > length:
             raise InputError(
