@@ -389,15 +389,15 @@ class Linear(nn.Module):
 
 
 def test_a_mirror_turns_half_of_the_pictures_with_their_actions():
-    learner = learner_of([[0.0, 1.0]], mirror=True, mirrored=MIRRORED)
-    learner.network = nn.Identity()
+    updates = learner_of([[0.0, 1.0]], mirror=True, mirrored=MIRRORED)._updates
+    updates.network = nn.Identity()
     seen = []
-    learner.network.forward = lambda pictures: (
+    updates.network.forward = lambda pictures: (
         seen.append(pictures) or torch.zeros(len(pictures), 2, requires_grad=True)
     )
     pictures = torch.arange(400 * 6, dtype=torch.int32).reshape(400, 2, 3, 1)
     none = torch.full((400,), -1)
-    learner._update(pictures, torch.zeros(400, dtype=torch.long), torch.zeros(400), none)
+    updates.once(pictures, torch.zeros(400, dtype=torch.long), torch.zeros(400), none)
     turned = torch.tensor([not torch.equal(a, b) for a, b in zip(pictures, seen[0], strict=True)])
     assert 160 < turned.sum() < 240
     assert torch.equal(seen[0][turned], pictures[turned].flip(2))

@@ -69,7 +69,7 @@ def test_the_weight_of_advice_falls_in_a_line_to_nothing():
     weights = []
     for _ in range(40):  # rollouts of 8 of 400 decisions, so 25 of them are taught
         play(learner, 4)
-        weights.append(learner._taught.item())
+        weights.append(learner._updates._taught.item())
     np.testing.assert_allclose(weights[:25], 2 * (1 - np.arange(25) / 25), rtol=1e-6)
     assert weights[25:] == [0.0] * 15
 
@@ -97,11 +97,11 @@ def test_in_a_mirror_the_advised_action_is_the_mirrored_one():
     setting = Setting(3, RandomStreams(0), 400, mirrored_actions=(1, 0, 2))
     learner = config.build(Table([[0.0, 0.0, 1.0]]), setting)
     pictures = torch.zeros(400, 1, 1, dtype=torch.uint8)
-    learner._taught.fill_(1.0)
+    learner._updates._taught.fill_(1.0)
     before = learner.network.values.detach().clone()
     action, target = torch.full((400,), 2), torch.ones(400)
     learner.network.forward = lambda seen: learner.network.values.expand(len(seen), 3)
-    learner._update(pictures, action, target, torch.zeros(400, dtype=torch.long))
+    learner._updates.once(pictures, action, target, torch.zeros(400, dtype=torch.long))
     moved = (learner.network.values - before)[0]
     assert (moved[:2] > 0).all(), "half of the pictures advise the first, in the mirror the second"
 

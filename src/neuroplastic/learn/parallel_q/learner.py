@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,26 +13,16 @@ from torch import Tensor, nn
 
 from ...errors import InputError, at_least
 from ...network.following import can_follow, follow
-from ...network.parameter_groups import parameter_groups
-from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
 from ..experience import Observations, Setting, Step
-from ..greedy import action_values, greedy_actions, preferences_of
-from ..mirror import check_pictures, mirrored_pairs, turned
-from ..optimizing import (
-    LOSSES,
-    descend,
-    hold_learning_rate,
-    load_optimizer_state,
-    optimizer_state,
-    set_learning_rate,
-)
-from ..radam import DeviceRAdam
-from .device_rollout import DeviceRollout
+from ..greedy import greedy_actions, preferences_of
+from ..mirror import check_pictures
+from ..optimizing import load_optimizer_state, optimizer_state
+from .deciding import Decisions
 from .exploring import RandomActions
-from .pending import PendingUpdates
 from .returns import lambda_returns
 from .rollout import Rollout
-from .teaching import margin_loss, warn_unless_advised
+from .teaching import warn_unless_advised
+from .updating import Updates
 
 if TYPE_CHECKING:
     from .config import ParallelQConfig
@@ -83,40 +72,34 @@ class ParallelQLearning:
         self.device = torch.device(setting.device)
         self.network = network.to(self.device).eval()
         self._playing = copy.deepcopy(self.network).requires_grad_(False) if config.overlap else self.network
-        groups = parameter_groups(self.network, config.learning_rate, structure_rate=config.structure_rate)
         on_gpu = self._on_gpu = self.device.type == "cuda"
         self.resident = on_gpu if resident is None else resident
-        self.optimizer: torch.optim.RAdam
-        if self.resident:
-            self.optimizer = DeviceRAdam(groups, config.learning_rate)
-            hold_learning_rate(self.optimizer, self.device)
-        else:
-            self.optimizer = torch.optim.RAdam(groups)
+        self._updates = Updates(self.network, config, setting, resident=self.resident)
+        self.optimizer = self._updates.optimizer
+        self._decisions = Decisions(
+            self._playing,
+            self.network,
+            self.actions,
+            self.device,
+            resident=self.resident,
+            capture=config.capture,
+        )
         self._rate = config.learning_rate
-        self._taught = torch.zeros((), device=self.device)  # a tensor, for updates that are recorded
         self.steps = 0
-        self.updates = 0
         self._preferences = preferences_of(self.network)
         self._rollout: Rollout | None = None
         self._random = RandomActions(config, self.actions, self.streams)
         self._mean_value = 0.0  # of the observations of the last rollout
-        self._mirrored_actions = (
-            mirrored_pairs(setting.mirrored_actions, self.actions).to(self.device) if config.mirror else None
-        )
-        self._on_device: DeviceRollout | None = None
-        self._why_not = None if config.capture else "capture is off"
-        self._decision = self._recorded_decision(self._playing)
-        self._judgement = self._recorded_decision(self.network) if config.overlap else self._decision
-        self._pending = PendingUpdates((), self.device)
-        # Where updates are made while games are played, so that decisions need not wait for them.
-        apart = config.overlap and on_gpu
-        self._aside = torch.cuda.Stream(self.device) if apart else None  # type: ignore[no-untyped-call]
-        self._steps: dict[int, RecordedStep] = {}  # by the size of a part
+
+    @property
+    def updates(self) -> int:
+        """Updates so far, with those that are pending."""
+        return self._updates.done
 
     @property
     def actor(self) -> nn.Module:
         """The network itself, when all that was played has been learned from."""
-        self._catch_up()
+        self._updates.catch_up()
         return self.network
 
     @property
@@ -133,16 +116,18 @@ class ParallelQLearning:
                 f"this learner plays {self.games} games, got observations of {len(observations)}"
             )
         self._rollout = Rollout(self.config.rollout, observations, pinned=self._on_gpu)
-        self._settle(self._rollout)
+        self._updates.settle(self._rollout)
 
     def act(self) -> NDArray[np.int64]:
         """Exploring actions (G,) for the observations at hand."""
         rollout = self._begun()
         self._random.renew(self.steps, self.total_steps)
-        best, values = self._best(rollout.current)
-        if self._on_device is not None:
-            seen = self._decision.latest
-            self._on_device.see(rollout.filled, torch.from_numpy(rollout.current) if seen is None else seen)
+        best, values = self._decisions.best(rollout.current)
+        if self._updates.on_device is not None:
+            seen = self._decisions.latest
+            self._updates.on_device.see(
+                rollout.filled, torch.from_numpy(rollout.current) if seen is None else seen
+            )
         actions = self._random.chosen(best)
         rollout.decide(actions, values, self._random.advice())
         return actions
@@ -164,15 +149,12 @@ class ParallelQLearning:
         rollout = self._begun()
         rollout.see_in(rollout.filled + ahead, games, observations)
 
-    @torch.inference_mode()
     def consider_in(self, games: slice, ahead: int) -> None:
         """Begin to find the best actions of some games for the decision that lies `ahead`, upon what was seen."""
         rollout = self._begun()
-        assert self._on_device is not None
-        if self.network.training:
-            self.network.eval()
+        assert self._updates.on_device is not None
         row = rollout.filled + ahead
-        self._decision.launch(self._on_device.see_in(row, games, rollout.held(row, games)))
+        self._decisions.launch(self._updates.on_device.see_in(row, games, rollout.held(row, games)))
 
     def act_in(self, games: slice, ahead: int, *, first: bool) -> NDArray[np.int64]:
         """Exploring actions (k,) of some games for the decision considered last; `first` of the groups to make it.
@@ -183,8 +165,8 @@ class ParallelQLearning:
         rollout = self._begun()
         if first:
             self._random.renew(self.steps + ahead * self.games, self.total_steps)
-        best, values = self._decision.answer()
-        actions = self._random.chosen(best.astype(np.int64), games)
+        best, values = self._decisions.launched()
+        actions = self._random.chosen(best, games)
         rollout.decide_in(rollout.filled + ahead, games, actions, values, self._random.advice(games))
         return actions
 
@@ -203,8 +185,7 @@ class ParallelQLearning:
 
     def meanwhile(self, turns: int) -> None:
         """While games are played: make a share of the updates that are pending, of so many turns that are left."""
-        with torch.cuda.stream(self._aside):
-            self._pending.go_on(turns)
+        self._updates.go_on(turns)
 
     def update(self) -> Tensor | None:
         """Learn once the rollout is full; the mean loss of its updates, else None.
@@ -215,28 +196,25 @@ class ParallelQLearning:
         if not rollout.full:
             return None
         targets = self._targets(rollout)
-        self._catch_up()
+        self._updates.catch_up()
         self._follow()
         self._mean_value = float(rollout.values.mean())
         self._rate = self._learning_rate()
-        set_learning_rate(self.optimizer, self._rate)
-        self._taught.fill_(self._teaching())
         if not self.updates:
             warn_unless_advised(
                 rollout.advice, taught=self.config.taught, followed=self.config.exploration_advised
             )
-        learn = self._learn if self._on_device is None else self._learn_on_device
-        loss = learn(rollout, targets)
+        loss = self._updates.learn(rollout, targets, rate=self._rate, taught=self._teaching())
         rollout.restart()
         return loss
 
     def greedy(self, observations: Observations) -> NDArray[np.int64]:
         """The best actions (k,) for observations (k, *shape)."""
-        self._catch_up()
+        self._updates.catch_up()
         if self.network.training:
             self.network.eval()
         if self.resident:
-            return self._best(observations, judging=True)[0]
+            return self._decisions.best(observations, judging=True)[0]
         return greedy_actions(self._preferences, observations, self.actions, self.device)
 
     def sample_observations(self, count: int) -> Tensor | None:
@@ -271,7 +249,7 @@ class ParallelQLearning:
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides how learning goes on: nested dictionaries of tensors and what JSON can hold."""
-        self._catch_up()
+        self._updates.catch_up()
         return {
             "network": self.network.state_dict(),
             "playing": self._playing.state_dict() if self.config.overlap else None,
@@ -287,7 +265,7 @@ class ParallelQLearning:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on exactly where `state_dict` was taken."""
-        self._pending = PendingUpdates((), self.device)
+        self._updates.forget()
         self.network.load_state_dict(state["network"])
         if self.config.overlap:
             self._playing.load_state_dict(state.get("playing") or state["network"])
@@ -297,37 +275,18 @@ class ParallelQLearning:
             None if saved is None else Rollout.from_state(self.config.rollout, saved, pinned=self._on_gpu)
         )
         self._rate = float(self.optimizer.param_groups[0]["lr"])
-        self._decision.forget()
-        self._judgement.forget()
-        self._steps.clear()
+        self._decisions.forget()
         if self._rollout is not None:
-            self._settle(self._rollout)
+            self._updates.settle(self._rollout)
         self.streams.load_state_dict(state["random"])
         self.steps, self.total_steps = state["steps"], state["total_steps"]
-        self.updates, self._mean_value = state["updates"], state["mean_value"]
+        self._updates.done, self._mean_value = state["updates"], state["mean_value"]
         self._random.load_state_dict(state)
 
     def _begun(self) -> Rollout:
         if self._rollout is None:
             raise InputError("there is nothing to act upon; give the first observations to begin()")
         return self._rollout
-
-    def _settle(self, rollout: Rollout) -> None:
-        """Make room on the device, and bring there what decisions of the rollout under way were made upon."""
-        if not self.resident:
-            return
-        config = self.config
-        self._on_device = DeviceRollout(
-            config.rollout, rollout.current, self.device, passes=config.passes, apart=config.overlap
-        )
-        for row in range(rollout.filled):
-            self._on_device.see(row, torch.from_numpy(rollout.observations[row]))
-
-    def _catch_up(self) -> None:
-        """Make all updates that are pending; what comes after waits for them on the device."""
-        self.meanwhile(1)
-        if self._aside is not None:
-            torch.cuda.current_stream(self.device).wait_stream(self._aside)
 
     @torch.no_grad()
     def _follow(self) -> None:
@@ -339,44 +298,12 @@ class ParallelQLearning:
         else:
             self._playing.load_state_dict(self.network.state_dict())
 
-    @torch.inference_mode()
-    def _best(
-        self, observations: Observations, *, judging: bool = False
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The best actions (k,) for observations (k, *shape), and their values.
-
-        They are by the network that plays, or for `judging` by that which learns.
-        """
-        if self.network.training:
-            self.network.eval()
-        if self.resident:
-            best_now, values_now = (self._judgement if judging else self._decision)(observations)
-            return best_now.astype(np.int64), values_now
-        network = self.network if judging else self._playing
-        values, best = action_values(network, observations, self.actions, self.device).max(dim=1)
-        return best.cpu().numpy(), values.float().cpu().numpy()
-
-    def _recorded_decision(self, network: nn.Module) -> RecordedPass:
-        return RecordedPass(
-            "a decision",
-            partial(self._valued, network),
-            self.device,
-            why_not=lambda: self._why_not,
-            silent=not self.config.capture,
-        )
-
-    def _valued(self, network: nn.Module, observations: Tensor) -> Tensor:
-        """The best actions and their values, (2, k), as one tensor: one copy comes back."""
-        values = check_values(network(observations), len(observations), self.actions)
-        worth, best = values.max(dim=1)
-        return torch.stack((best.to(worth.dtype), worth))
-
     def _targets(self, rollout: Rollout) -> NDArray[np.float32]:
         """Lambda-returns (T, G). Decisions brought their values; what lies behind the last ones is valued here."""
         reached = rollout.current
         if rollout.last:
             reached = np.concatenate((reached, np.stack(list(rollout.last.values()))))
-        values = self._values_in_parts(reached) if self.resident else self._best(reached)[1]
+        values = self._decisions.values(reached, self.games)
         return lambda_returns(
             np.float32(self.config.reward_scale) * rollout.rewards,
             rollout.following(values[: self.games], values[self.games :]),
@@ -384,13 +311,6 @@ class ParallelQLearning:
             discount=self.config.discount,
             q_lambda=self.config.q_lambda,
         )
-
-    def _values_in_parts(self, observations: Observations) -> NDArray[np.float32]:
-        """Values (k,) of the best actions, valued as many at a time as there are games: a pass that is recorded."""
-        missing = -len(observations) % self.games
-        padded = np.concatenate((observations, observations[:1].repeat(missing, axis=0)))
-        parts = np.split(padded, len(padded) // self.games)
-        return np.concatenate([self._best(part)[1] for part in parts])[: len(observations)]
 
     def _learning_rate(self) -> float:
         """The step size for the rollout at hand: from the whole to nearly 0 with the last rollout of the run."""
@@ -403,93 +323,3 @@ class ParallelQLearning:
         """The weight of what games advise for the rollout at hand."""
         before, falls_over = self.steps - self.config.decisions, self.config.taught_share * self.total_steps
         return self.config.taught * (1 - before / falls_over) if before < falls_over else 0.0
-
-    def _learn(self, rollout: Rollout, targets: NDArray[np.float32]) -> Tensor:
-        """Make the updates of a rollout; their mean loss."""
-        decisions = self.config.decisions
-        states = torch.from_numpy(rollout.observations[:-1]).flatten(0, 1).to(self.device)
-        decided = (
-            torch.from_numpy(array).flatten().to(self.device)
-            for array in (rollout.actions, targets, rollout.advice)
-        )
-        actions, wanted, advice = decided
-        losses = []
-        self.network.train()
-        for _ in range(self.config.passes):
-            order = self.streams.replay.permutation(decisions)
-            for part in np.array_split(order, max(1, round(decisions / self.config.batch_size))):
-                batch = torch.from_numpy(part).to(self.device)
-                losses.append(self._update(states[batch], actions[batch], wanted[batch], advice[batch]))
-        self.network.eval()
-        return torch.stack(losses).mean()
-
-    def _update(self, states: Tensor, actions: Tensor, targets: Tensor, advice: Tensor) -> Tensor:
-        """Make one update; its loss."""
-        turn = None
-        if self._mirrored_actions is not None:
-            turn = torch.from_numpy(self.streams.replay.random(len(states)) < 0.5).to(self.device)
-        self.updates += 1
-        return self._descended(states, actions, targets, advice, turn)
-
-    def _learn_on_device(self, rollout: Rollout, targets: NDArray[np.float32]) -> Tensor:
-        """Have the updates of a rollout made from what lies on the device; the same numbers are drawn as elsewhere."""
-        assert self._on_device is not None
-        self._on_device.decide(rollout.actions, targets, rollout.advice)
-        orders, turns, sizes = [], [], []
-        for _ in range(self.config.passes):
-            order = self.streams.replay.permutation(self.config.decisions)
-            parts = np.array_split(order, max(1, round(self.config.decisions / self.config.batch_size)))
-            orders.append(order)
-            sizes += [len(part) for part in parts]
-            if self._mirrored_actions is not None:
-                turns += [self.streams.replay.random(len(part)) < 0.5 for part in parts]
-        self._on_device.line_up(np.concatenate(orders), np.concatenate(turns) if turns else None)
-        self._pending = PendingUpdates(map(self._step, sizes), self.device)
-        self.updates += len(sizes)
-        if self._aside is not None:
-            self._aside.wait_stream(torch.cuda.current_stream(self.device))
-        if not self.config.overlap:
-            self._catch_up()
-        return self._pending.loss
-
-    def _step(self, size: int) -> RecordedStep:
-        """The update of a part of that size."""
-        if size not in self._steps:
-            self._steps[size] = RecordedStep(
-                "the update",
-                lambda: self._learned(size),
-                self.device,
-                changes=lambda: (*self.network.parameters(), *self.network.buffers()),
-                why_not=lambda: self._why_not or why_not_captured(self.network),
-                silent=not self.config.capture or bool(self._steps),
-            )
-        return self._steps[size]
-
-    def _learned(self, size: int) -> Tensor:
-        """One update from the next part of the rollout on the device: a function of tensors that stay in place."""
-        assert self._on_device is not None
-        rollout = self._on_device
-        places, turned = rollout.next_part(size)
-        kept = (rollout.states, rollout.actions, rollout.targets, rollout.advice)
-        states, actions, targets, advice = (held[places] for held in kept)
-        self.network.train()
-        loss = self._descended(states, actions, targets, advice, turned)
-        self.network.eval()
-        return loss
-
-    def _descended(
-        self, states: Tensor, actions: Tensor, targets: Tensor, advice: Tensor, turn: Tensor | None
-    ) -> Tensor:
-        """Change the parameters by these decisions, those of `turn` seen in a mirror where that is asked for."""
-        if self._mirrored_actions is not None:
-            assert turn is not None
-            states = turned(states, turn)
-            actions = torch.where(turn, self._mirrored_actions[actions], actions)
-            seen = self._mirrored_actions[advice.clamp(min=0)]
-            advice = torch.where(turn & (advice >= 0), seen, advice)
-        values = self.network(states)
-        loss = LOSSES[self.config.loss](values.gather(1, actions[:, None]).squeeze(1), targets)
-        if self.config.taught:
-            loss = loss + self._taught * margin_loss(values, advice, self.config.taught_margin)
-        descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
-        return loss.detach()
