@@ -173,7 +173,7 @@ def test_an_update_of_many_games_on_the_device_asks_the_host_nothing():
     list(loop.run(8))
     learner = loop.learner
     with NoWaits(), recording():
-        learner._learned(8)
+        learner._updates._learned(8)
 
 
 def test_radam_on_the_device_is_radam():
