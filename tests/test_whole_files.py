@@ -1,5 +1,6 @@
 """A file appears whole or not at all, and the umask says who may read it, whoever writes it."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -32,6 +33,19 @@ def test_every_writer_leaves_the_mode_to_the_umask(writer, umask, tmp_path):
         os.umask(before)
     (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
     assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~umask
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_on_a_full_disk_every_writer_names_the_file_and_leaves_nothing(writer, tmp_path, monkeypatch):
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        WRITERS[writer](tmp_path)
+    assert Path(caught.value.filename).is_relative_to(tmp_path)
+    assert not Path(caught.value.filename).name.startswith(".")
+    assert not list(tmp_path.rglob("*"))
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):

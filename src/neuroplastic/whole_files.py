@@ -40,8 +40,11 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            # Of a full disk the system names no file, and else the hidden one, which nobody asked for.
+            raise OSError(error.errno, error.strerror, str(target)) from error
         raise
 
 

@@ -1,7 +1,10 @@
 """A run becomes an agent in a box: its files and a card that says what it is worth; damaged files are refused."""
 
+import errno
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -132,6 +135,17 @@ def test_numbers_beyond_half_precision_are_refused_and_leave_nothing(run, tmp_pa
     save_file({name: t * 1e9 if t.dtype == torch.float32 else t for name, t in state.items()}, path)
     with pytest.raises(InputError, match="beyond half precision; put the run into the box without --half"):
         put_in_box(BoxRequest(str(run.path), tmp_path / "box" / "half", episodes=1, half=True))
+    assert not list((tmp_path / "box").iterdir())
+
+
+def test_on_a_full_disk_the_new_folder_is_named_and_nothing_stays(run, tmp_path, monkeypatch):
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        put_in_box(BoxRequest(str(run.path), tmp_path / "box" / "new", episodes=1))
+    assert Path(caught.value.filename).is_relative_to(tmp_path / "box")
     assert not list((tmp_path / "box").iterdir())
 
 

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import shutil
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -134,8 +135,12 @@ class RunFolder:
             except FileExistsError:
                 continue
             folder = cls(path)
-            fill(folder)
-            folder.write_config(config)
+            try:
+                fill(folder)
+                folder.write_config(config)
+            except BaseException:  # a full disk, or somebody who stops it
+                shutil.rmtree(path, ignore_errors=True)
+                raise
             return folder
         raise RunError(f"{Path(parent) / name} and 9,999 variations of it exist already")
 

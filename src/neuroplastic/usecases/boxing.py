@@ -24,6 +24,7 @@ from ..experiment.run_folder import RunFolder
 from ..experiment.tasks import preset_of
 from ..experiment.trial import summarise
 from ..learn.experience import Observations
+from ..whole_files import write_whole
 from .cards import DIGESTED, Card, card_of, digest, write_card
 from .opening import BOX, OpenedRun, box_names, open_run
 
@@ -112,7 +113,7 @@ def put_in_box(
         part.mkdir(parents=True)
         for name in KEPT:
             if (opened.path / name).is_file():
-                shutil.copyfile(opened.path / name, part / name)
+                write_whole(part / name, (opened.path / name).read_bytes())
         if request.half:
             _halve(part / "best.safetensors")
         _need_small(part)
@@ -144,7 +145,7 @@ def _halve(path: Path) -> None:
                 raise InputError(
                     f"{name} has numbers beyond half precision; put the run into the box without --half"
                 )
-    path.write_bytes(as_bytes(state))
+    write_whole(path, as_bytes(state))
 
 
 def train_command(config: RunConfig) -> str:
