@@ -1,5 +1,6 @@
 """Cards of rules told by play, and an agent beside its student."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -70,8 +71,11 @@ def test_a_student_is_held_beside_its_teacher_rule_by_rule(tmp_path: Path):
     found = compared(student, Demonstrated(shown, shown.actions, looks))
     assert sum(each.share for each in found.situations) == pytest.approx(1)
     assert found.agreement == pytest.approx(sum(each.share * each.agreement for each in found.situations))
-    assert "the teacher does the same in" in found.text()
+    assert "the teacher does what the student does in" in found.text()
     assert translation_page(found).count("<section>") == len(found.situations)
+    assert "% of them</" not in translation_page(found)
+    outvoted = replace(found, situations=(replace(found.situations[0], student_share=0.56),))
+    assert "in 56 % of them</" in translation_page(outvoted)
 
 
 def _student(folder: Path) -> Path:

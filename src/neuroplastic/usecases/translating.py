@@ -45,6 +45,8 @@ class Situation:
     """(A,): how often the teacher takes each action there"""
     student: str
     """what the student does there most often"""
+    student_share: float
+    """how often that is; in the rest other rules outvote the one that leads"""
     differ: NDArray[np.uint8]
     """(k, H, W, C): pictures where they differ and that costs the teacher most; none of a task without pictures"""
     instead: tuple[str, ...]
@@ -78,7 +80,7 @@ class Translation:
     def text(self) -> str:
         """The situations as lines."""
         lines = [
-            f"{each.sentence} ({100 * each.share:.0f} % of decisions; the teacher does the same in "
+            f"{each.sentence} ({100 * each.share:.0f} % of decisions; the teacher does what the student does in "
             f"{100 * each.agreement:.0f} %)"
             for each in self.situations
         ]
@@ -145,13 +147,14 @@ def _situation(
     here = np.flatnonzero(leaders == rule)
     wrong = here[does[here] != should[here]]
     worst = wrong[np.argsort(-played.shown.costs[wrong], kind="stable")][:PICTURES]
-    looks = played.pictures
+    looks, most = played.pictures, int(np.bincount(does[here]).argmax())
     return Situation(
         sentence,
         len(here) / len(leaders),
         float((does[here] == should[here]).mean()),
         np.bincount(should[here], minlength=len(names)) / len(here),
-        names[int(np.bincount(does[here]).argmax())],
+        names[most],
+        float((does[here] == most).mean()),
         looks[worst].astype(np.uint8) if looks.ndim == 4 else np.empty((0, 1, 1, 3), np.uint8),
         tuple(names[action] for action in should[worst].tolist()),
     )
@@ -162,10 +165,11 @@ def translation_page(found: Translation) -> str:
     names = found.student.config.task.actions
     cards = [
         section(
-            f"{100 * each.share:.0f} % of decisions: the student would {each.student}",
+            f"{100 * each.share:.0f} % of decisions: the student would {each.student}{_how_often(each)}",
             [
                 each.sentence,
-                f"The teacher does the same in {100 * each.agreement:.0f} % of them; how often it does what:",
+                f"The teacher does what the student does in {100 * each.agreement:.0f} % of them. "
+                "How often the teacher does what:",
             ],
             bars=bars(names, each.teacher, shares=True),
             figures=[
@@ -179,6 +183,11 @@ def translation_page(found: Translation) -> str:
         f"{len(found.situations)} rules of a student that makes {100 * found.agreement:.1f} % of the decisions of "
         f"{found.student.config.learner.teacher} in its own play, and scores "  # type: ignore[attr-defined]
         f"{found.student.score:.4g} where the teacher scores {found.student.teacher_score:.4g}. A card is what is done "
-        "where its rule leads; others that fire, too, may outvote it."
+        "where its rule leads; others that fire, too, may outvote it, so that the student does something else there."
     )
     return page(f"{found.student.config.task.key} in words", introduction, cards)
+
+
+def _how_often(each: Situation) -> str:
+    """Said where the student does not always do the same while a rule leads."""
+    return "" if each.student_share == 1 else f" in {100 * each.student_share:.0f} % of them"
