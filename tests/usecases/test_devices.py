@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from neuroplastic.cli.main import parser
+from neuroplastic.memory import keep_freed_memory
 from neuroplastic.usecases import devices
 
 
@@ -45,3 +46,15 @@ def test_every_command_that_computes_takes_threads(command):
     options, rest = parser().parse_known_args([command, *words.get(command, ["model"]), "--threads", "3"])
     assert options.computing_threads == 3
     assert not rest
+
+
+def test_memory_that_is_freed_is_used_again():
+    resource = pytest.importorskip("resource")
+    if not keep_freed_memory():
+        pytest.skip("only glibc can be told")
+    for _ in range(3):
+        torch.ones(1 << 21)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(5):
+        torch.ones(1 << 21)  # 2,048 pages each
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 2048

@@ -16,6 +16,7 @@ from ..experiment.run_folder import EpochMetrics
 from ..experiment.tasks import find_task
 from ..experiment.trial import Progress as Told
 from ..experiment.trial import Stopped, Summary, Trial
+from ..memory import keep_freed_memory
 from ..usecases.devices import threads_in_use
 from ..usecases.opening import open_run
 from ..usecases.training import TrainRequest, begin_run, configuration, resume_run, started
@@ -42,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Train as asked; exit code 0 when the trial is complete, 130 when it was stopped."""
     prepared = _resumed(options) if options.resume else _begun(options)
     wanted = options.computing_threads or prepared.threads_before
+    keep_freed_memory()
     with prepared as trial, interruptible(trial), threads_in_use(wanted, options.device):
         try:
             summary = show(trial, seconds=options.seconds)

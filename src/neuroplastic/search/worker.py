@@ -25,6 +25,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from .. import catalog
 from ..errors import NeuroplasticError
+from ..memory import keep_freed_memory
 from .liveness import worker_name
 from .objective import Assignment, Outcome, TrialStopped, find_objective
 from .recovery import fail, trials_of_slot
@@ -248,6 +249,7 @@ def run_worker(job: Job, token: str, stop: threading.Event, node: str = "") -> N
     for variable in THREAD_VARIABLES:
         os.environ[variable] = str(job.threads)
     torch.set_num_threads(job.threads)
+    keep_freed_memory()
     for module in job.modules:
         catalog.import_own(module)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
