@@ -321,6 +321,8 @@ class Arena:
                 for flying in self._flying:
                     hand.send(Advance(skipped, flying))
         hand.losses = 0
+        if not self._early:  # nearly always; there are some ten thousand steps a second
+            return
         for game in self._early & set(group_of(hand.games, group)):
             self._early.remove(game)  # its episode is over without the action: it was cut short
             self._board.rewards[game] = 0.0
