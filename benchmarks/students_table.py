@@ -20,7 +20,7 @@ SEEDS = ("0", "1", "2")
 ROUNDING = 1e-3
 COLUMNS = (
     *("task", "teacher", "fitted", "teacher's score", "students' scores", "above random", "agreement"),
-    *("at stake", "fit", "carry", "1 - commonest", "rules that lead", "tree's scores", "tree's agreement"),
+    *("at stake", "as good", "fit", "carry", "1 - commonest", "rules that lead", "tree's scores", "tree's agreement"),
 )
 
 
@@ -65,6 +65,7 @@ def _cells(students: Sequence[Row], trees: Sequence[Row], random: float) -> list
         f"{100 * above:.0f} %",
         _all(students, "agreement"),
         _all(students, "weighted"),
+        _all(students, "as_good"),
         _all(students, "fit"),
         _all(students, "carry"),
         _all(common, "rest"),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ..errors import InputError, at_least
 from ..experiment.agent import greedy
@@ -17,9 +20,10 @@ from ..experiment.play import EpisodeResult, Games
 from ..experiment.run_folder import RunError, run_folders
 from ..experiment.showing import show_episodes
 from ..experiment.trial import EVALUATION_SEED, Summary, summarise
+from ..rules.explanations.hiding import usual_picture
 from .cards import Card
 from .commenting import Commentary
-from .opening import in_the_box, open_run
+from .opening import OpenedRun, in_the_box, open_run
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,14 @@ def record_run(
         commentary=commentary,
         on_episode=films.append,
     )
-    middle = films[0].observations[len(films[0].observations) // 2]
-    return Recording(path, tuple(films), explain_decision(config, opened.agent, middle) if explain else None)
+    return Recording(path, tuple(films), _middle_decision(opened, films[0].observations) if explain else None)
+
+
+def _middle_decision(run: OpenedRun, seen: Sequence[Any]) -> str:
+    """Why the agent decided as it did half-way through an episode."""
+    number = len(seen) // 2
+    usual = usual_picture(np.stack(seen), number) if run.config.task.observation.is_picture else None
+    return explain_decision(run.config, run.agent, seen[number], usual=usual)
 
 
 @dataclass(frozen=True)
