@@ -114,3 +114,34 @@ def test_an_update_that_cannot_be_captured_is_computed_plainly_and_that_is_said_
 def _asked(targets):
     float(targets.sum())  # a question to the host
     return lambda: targets
+
+
+@pytest.mark.parametrize("pinned", [True, False], ids=["read where it lies", "copied first"])
+def test_games_in_turns_on_a_gpu_are_learned_from_as_if_played_together(pinned, monkeypatch):
+    from neuroplastic.experiment.arena import Arena
+    from neuroplastic.experiment.trainer import Trainer
+    from neuroplastic.learn import ParallelQConfig, exchanging
+    from tests.small_game import CorridorTask
+
+    if not pinned:
+        monkeypatch.setattr(exchanging, "_pin", lambda held: False)
+
+    def losses(*, in_turns: bool, overlap: bool) -> list[float]:
+        task = CorridorTask()
+        setting = Setting(len(task.actions), RandomStreams(0), 600, torch.device("cuda"))
+        torch.manual_seed(0)
+        config = ParallelQConfig(training_games=6, rollout=5, batch_size=10, overlap=overlap)
+        learner = config.build(NETWORKS["plain"](task.observation.shape[0]), setting)
+        with Arena(task, games=6, processes=2) as arena:
+            trainer, found = Trainer(arena, learner), []
+            while trainer.steps < 6 * 60:
+                report = trainer.step(rounds=60 if in_turns else 1)
+                found += [] if report.loss is None else [report.loss]
+            assert (exchanging.Pinned.of(arena.shown_in).copied != pinned) or not in_turns
+        learner.state_dict()
+        return [loss.item() for loss in found]
+
+    for overlap in (False, True):
+        together, turns = (losses(in_turns=one, overlap=overlap) for one in (False, True))
+        assert len(together) == 12
+        np.testing.assert_allclose(turns, together, rtol=1e-4)

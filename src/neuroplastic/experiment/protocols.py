@@ -177,12 +177,16 @@ class InTurns(Protocol):
         """Decisions in each game until it learns."""
         ...
 
-    def see_in(self, games: slice, ahead: int, observations: Observations) -> None:
-        """What the decision that lies `ahead` is to be made upon in these games; to be copied."""
+    def read_from(self, memory: Observations) -> None:
+        """The memory that games show themselves in, (games, *shape)."""
         ...
 
-    def consider_in(self, games: slice, ahead: int) -> None:
-        """Begin to find their actions for that decision; there is something else to do meanwhile."""
+    def consider_in(self, games: slice) -> None:
+        """Begin to find actions for what these games show now; there is something else to do meanwhile."""
+        ...
+
+    def see_in(self, games: slice, ahead: int, observations: Observations) -> Observations:
+        """What the decision that lies `ahead` is made upon in these games; a copy that stays for a while."""
         ...
 
     def act_in(self, games: slice, ahead: int, *, first: bool) -> NDArray[np.int64]:

@@ -70,18 +70,19 @@ class Trainer:
         assert isinstance(learner, InTurns)
         rounds = min(rounds, learner.rounds_ahead)
         finished: list[Episode] = []
+        learner.read_from(arena.shown_in)
         turns = [(ahead, group) for ahead in range(rounds) for group in (0, 1)]
         for turn, (ahead, group) in enumerate(turns):
             games = arena.groups[group]
-            if ahead:  # what this group is to act upon
-                learner.see_in(games, ahead, arena.arrived(group))
-            learner.consider_in(games, ahead)
+            if ahead:
+                arena.wait(group)
+            learner.consider_in(games)
             if ahead:  # while a GPU is at work
                 finished += self._observe(ahead - 1, group)
             arena.send(group, learner.act_in(games, ahead, first=group == 0))
             learner.meanwhile(len(turns) - turn)
         for ahead, group in turns[-2:]:
-            learner.see_in(arena.groups[group], ahead + 1, arena.arrived(group))
+            arena.wait(group)
             finished += self._observe(ahead, group)
         learner.advance(rounds)
         self.steps += rounds * self.learner.games
@@ -91,9 +92,11 @@ class Trainer:
         return StepReport(self.steps, loss, ended)
 
     def _observe(self, ahead: int, group: int) -> tuple[Episode, ...]:
-        assert isinstance(self.learner, InTurns)
-        self.learner.observe_in(self.arena.groups[group], ahead, self.arena.receive(group))
-        return self.arena.episodes_ended
+        learner, arena, games = self.learner, self.arena, self.arena.groups[group]
+        assert isinstance(learner, InTurns)
+        kept = learner.see_in(games, ahead + 1, arena.shown_in[games])
+        learner.observe_in(games, ahead, arena.receive(group, kept))
+        return arena.episodes_ended
 
     def state_dict(self) -> dict[str, Any]:
         """The whole state of training, learner included. Save it before the next step: it holds views."""

@@ -45,15 +45,17 @@ class RecordedStep:
         why_not: Callable[[], str | None] = lambda: None,
         silent: bool = False,
         urgent: bool = False,
+        kept: bool = True,
     ) -> None:
         """`changes` gives the tensors that it writes, whose versions autograd would count; `generators` are those of
         the device that it draws from, but for torch's own. `why_not` is asked for a reason to run it plainly before
         it is recorded, and that is said once unless `silent`. An `urgent` step's kernels go before those of others.
+        What it gives is not to be `kept`: then it is not copied, and the next step writes over it.
         """
         self.what, self._step, self._device = what, step, device
         self._changes, self._generators = changes, generators
         self._ask, self._why_not = why_not, ""
-        self._said = silent
+        self._said, self._kept = silent, kept
         self._priority = -1 if urgent else 0
         self._graph: torch.cuda.CUDAGraph | None = None
         self._changed: list[Tensor] = []
@@ -89,7 +91,7 @@ class RecordedStep:
         self._graph.replay()
         # A replay changes tensors without saying so; what a network keeps for evaluation needs it.
         torch.autograd.graph.increment_version(self._changed)
-        return self._given.clone()
+        return self._given.clone() if self._kept else self._given
 
     def _run(self) -> Tensor:
         with recording(), _repeatable_convolutions():
@@ -159,8 +161,7 @@ def _repeatable_convolutions() -> Iterator[None]:
 class RecordedPass:
     """A pass over observations (k, *shape), replayed for each k that comes often; both ends are on the host.
 
-    One copy goes to the device and one comes back, which is the only wait. What lies on the device already can be
-    launched upon, and the answer be waited for later.
+    One copy goes to the device and one comes back, which is the only wait.
     """
 
     def __init__(
@@ -174,13 +175,10 @@ class RecordedPass:
     ) -> None:
         self.what, self._pass, self._device = what, network_pass, device
         self._why_not, self._silent = why_not, silent
-        self.latest: Tensor | None = None
-        """the observations of the latest pass on the device; None where they were only on the host"""
         self._inputs: dict[tuple[int, ...], Tensor] = {}
         self._pinned: dict[tuple[int, ...], Tensor] = {}
         self._answers: dict[tuple[int, ...], Tensor] = {}
         self._steps: dict[tuple[int, ...], RecordedStep] = {}
-        self._launched: tuple[Tensor, torch.cuda.Event | None] | None = None
 
     def forget(self) -> None:
         """Record anew: a tensor of the network lies elsewhere now."""
@@ -193,40 +191,16 @@ class RecordedPass:
         size = observations.shape
         if self._device.type != "cuda" or (size not in self._steps and len(self._steps) >= MOST_SIZES):
             staged = torch.from_numpy(observations)
-            given, self.latest = self._plain(staged.to(self._device)), None
+            given = self._plain(staged.to(self._device))
             result: NDArray[np.float32] = given.float().cpu().numpy()
             return result
         self._prepare(size, torch.from_numpy(observations).dtype)
         # What the last pass gave was waited for, so the copy from here is done.
         np.copyto(self._pinned[size].numpy(), observations)
-        self.latest = self._inputs[size]
-        self.latest.copy_(self._pinned[size], non_blocking=True)
+        self._inputs[size].copy_(self._pinned[size], non_blocking=True)
         return self._brought_back(self._steps[size]().float())
 
-    def launch(self, observations: Tensor) -> None:
-        """Begin the pass over observations that lie on the device; `answer` is to be asked before the next."""
-        size = tuple(observations.shape)
-        if self._device.type != "cuda":
-            self._launched = self._plain(observations).float(), None
-            return
-        self._prepare(size, observations.dtype)
-        self._inputs[size].copy_(observations)
-        self._launched = self._on_its_way(self._steps[size]().float())
-
-    def answer(self) -> NDArray[np.float32]:
-        """What the pass that was launched gives, waited for."""
-        assert self._launched is not None
-        (held, done), self._launched = self._launched, None
-        if done is not None:
-            done.synchronize()  # type: ignore[no-untyped-call]
-        answer: NDArray[np.float32] = held.numpy().copy()
-        return answer
-
     def _brought_back(self, given: Tensor) -> NDArray[np.float32]:
-        self._launched = self._on_its_way(given)
-        return self.answer()
-
-    def _on_its_way(self, given: Tensor) -> tuple[Tensor, torch.cuda.Event]:
         """A copy on the host, by way of memory that the device writes to: without that it would be copied twice."""
         size = tuple(given.shape)
         if size not in self._answers:
@@ -235,7 +209,9 @@ class RecordedPass:
         self._answers[size].copy_(given, non_blocking=True)
         done = torch.cuda.Event()  # type: ignore[no-untyped-call]
         done.record()  # type: ignore[no-untyped-call]
-        return self._answers[size], done
+        done.synchronize()  # type: ignore[no-untyped-call]
+        answer: NDArray[np.float32] = self._answers[size].numpy().copy()
+        return answer
 
     @torch.inference_mode()
     def _plain(self, observations: Tensor) -> Tensor:

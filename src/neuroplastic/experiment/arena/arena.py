@@ -104,8 +104,6 @@ class Arena:
         self.groups = (slice(0, half), slice(half, games)) if apart else ()
         """The games of two groups that can be stepped in turns, half of each worker's; none where that is of no use."""
         self._arrived = False  # whether the step that was sent first is done in all games
-        # What a group shows when it is received: new memory for every step took longer than to copy it.
-        self._seen = [self._board.observations[games].copy() for games in self.groups]
         # Runs on close(), when this object is collected, and when Python exits: whichever comes first.
         self._end = weakref.finalize(self, _end, self._hands, forking, os.getpid())
 
@@ -152,21 +150,22 @@ class Arena:
         """
         self._send(group, actions)
 
-    def arrived(self, group: int) -> Observations:
-        """Wait for the step that was sent to a group, which is to be received next; what its games show now.
-
-        That is a view of memory that their next step writes to.
-        """
-        self._wait(group)
-        shown: Observations = self._board.observations[self.groups[group]]
+    @property
+    def shown_in(self) -> Observations:
+        """The memory that games show themselves in, (games, *shape), which their steps write to."""
+        shown: Observations = self._board.observations
         return shown
 
-    def receive(self, group: int) -> Step:
+    def wait(self, group: int) -> None:
+        """Wait for the step that was sent to a group, which is to be received next."""
+        self._wait(group)
+
+    def receive(self, group: int, shown: Observations | None = None) -> Step:
         """What came of the actions sent to a group, of its games in their order; `episodes_ended` are of these.
 
-        Its observations are the arena's own memory: copy what is to be kept until the group is received again.
+        What they show is copied, unless somebody has it, who must keep it until the group has been received again.
         """
-        return self._receive(group)
+        return self._receive(group, shown)
 
     def _send(self, group: int | None, actions: npt.ArrayLike) -> None:
         if not self._records:
@@ -195,12 +194,12 @@ class Arena:
             raise
         self._arrived = True
 
-    def _receive(self, group: int | None) -> Step:
+    def _receive(self, group: int | None, shown: Observations | None = None) -> Step:
         self._wait(group)
         self._arrived = False
         del self._flying[0]
         self._torn = bool(self._flying)
-        return self._note_step(group)
+        return self._note_step(group, shown)
 
     def _games_of(self, group: int | None) -> slice:
         return slice(0, self.games) if group is None else self.groups[group]
@@ -328,7 +327,7 @@ class Arena:
             self._board.rewards[game] = 0.0
             self._board.terminated[game], self._board.truncated[game] = False, True
 
-    def _note_step(self, group: int | None) -> Step:
+    def _note_step(self, group: int | None, shown: Observations | None) -> Step:
         board, games = self._board, self._games_of(group)
         for one in (0, 1) if group is None else (group,):
             self._rounds[one] += 1
@@ -342,11 +341,7 @@ class Arena:
         self.episodes_ended = tuple(
             self._finish_episode(game, self._rounds[group or 0] * self.games) for _, game in ended
         )
-        if group is None:
-            observations = board.observations.copy()
-        else:
-            observations = self._seen[group]
-            np.copyto(observations, board.observations[games])
+        observations = board.observations[games].copy() if shown is None else shown
         self._shown[games] = observations
         return Step(
             rewards=board.rewards[games].astype(np.float32),

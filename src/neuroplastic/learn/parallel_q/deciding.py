@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..capturing import RecordedPass, check_values
+from ..exchanging import Exchange, Pinned
 from ..experience import Observations
 from ..greedy import action_values
 
@@ -20,7 +21,8 @@ Best = tuple[NDArray[np.int64], NDArray[np.float32]]
 class Decisions:
     """By the network that plays, or for `judging` by that which learns; both are in evaluation mode then.
 
-    Where they are `resident`, passes are recorded, and may be launched and waited for later.
+    Where they are `resident`, passes are recorded; upon memory that games show themselves in they can be launched, and
+    waited for later.
     """
 
     def __init__(
@@ -48,11 +50,16 @@ class Decisions:
 
         self._play = recorded(playing)
         self._judge = recorded(learning) if learning is not playing else self._play
+        self._why_not, self._silent = why_not, not capture
+        self._memory: Observations | None = None
+        self._exchanges: dict[tuple[int, int], Exchange] = {}
+        self._launched: Exchange | NDArray[np.float32] | None = None
 
-    @property
-    def latest(self) -> Tensor | None:
-        """The observations of the latest decision on the device; None where they were only on the host."""
-        return self._play.latest
+    def read_from(self, memory: Observations) -> None:
+        """Decisions will be launched upon rows of this memory, (games, *shape)."""
+        if memory is not self._memory:
+            self._memory = memory
+            self._exchanges.clear()
 
     @torch.inference_mode()
     def best(self, observations: Observations, *, judging: bool = False) -> Best:
@@ -65,14 +72,33 @@ class Decisions:
         return best.cpu().numpy(), values.float().cpu().numpy()
 
     @torch.inference_mode()
-    def launch(self, observations: Tensor) -> None:
-        """Begin to find them for observations (k, *shape) on the device."""
+    def launch(self, games: slice) -> None:
+        """Begin to find them for what some games show now."""
+        assert self._memory is not None
         self._evaluate()
-        self._play.launch(observations)
+        if self._device.type != "cuda":
+            shown = torch.from_numpy(self._memory[games])
+            self._launched = self._valued(self._playing, shown).float().numpy()
+            return
+        key = games.start, games.stop
+        if key not in self._exchanges:
+            self._exchanges[key] = Exchange(
+                "a decision",
+                partial(self._valued, self._playing),
+                Pinned.of(self._memory),
+                games,
+                self._device,
+                why_not=lambda: self._why_not,
+                silent=self._silent,
+            )
+        self._launched = self._exchanges[key]
+        self._launched.launch()
 
     def launched(self) -> Best:
         """For what was launched, waited for."""
-        return _whole(self._play.answer())
+        launched, self._launched = self._launched, None
+        assert launched is not None
+        return _whole(launched.answer() if isinstance(launched, Exchange) else launched)
 
     def values(self, observations: Observations, games: int) -> NDArray[np.float32]:
         """Values (k,) of the best actions; a recorded pass values as many at a time as there are games."""
@@ -87,6 +113,7 @@ class Decisions:
         """Record anew: tensors of the networks lie elsewhere now."""
         self._play.forget()
         self._judge.forget()
+        self._exchanges.clear()
 
     def _evaluate(self) -> None:
         if self._learning.training:

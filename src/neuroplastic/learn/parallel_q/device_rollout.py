@@ -14,8 +14,8 @@ from ..experience import Observations
 class DeviceRollout:
     """States, actions and targets of T decisions in G games, flat: decision t of game g is row t * G + g.
 
-    What decisions are made upon is seen as they are made, and becomes the states when the rollout is learned from;
-    where that is `apart`, the next rollout can be seen meanwhile.
+    What decisions were made upon is brought when the rollout is full, and becomes the states when it is learned from;
+    where that is `apart`, it can be brought while the last one is still learned from.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class DeviceRollout:
             "rollout or training_games",
         )
         kind = torch.from_numpy(first).dtype
-        self.device, self._games = device, games
+        self.device = device
         self.states = torch.zeros(decisions, *first.shape[1:], dtype=kind, device=device)
         self._seen = torch.zeros_like(self.states) if apart else self.states
         self.actions = torch.zeros(decisions, dtype=torch.int64, device=device)
@@ -56,15 +56,9 @@ class DeviceRollout:
         self._done.add_(size).remainder_(len(self._order))  # after the last comes the first
         return self._order[these], self._turned[these]
 
-    def see(self, row: int, observations: Tensor) -> None:
-        """Note what decision `row` of all games is made upon, (G, *shape), on either side."""
-        self._seen[row * self._games : (row + 1) * self._games].copy_(observations, non_blocking=True)
-
-    def see_in(self, row: int, games: slice, observations: Tensor) -> Tensor:
-        """Note what decision `row` of some games is made upon, (k, *shape); where it lies on the device."""
-        seen = self._seen[row * self._games + games.start : row * self._games + games.stop]
-        seen.copy_(observations, non_blocking=True)
-        return seen
+    def bring(self, observations: Tensor) -> None:
+        """What the decisions of a rollout were made upon, (T, G, *shape), on the host; waited for."""
+        self._seen.copy_(observations.flatten(0, 1))
 
     def decide(
         self, actions: NDArray[np.int64], targets: NDArray[np.float32], advice: NDArray[np.int64]

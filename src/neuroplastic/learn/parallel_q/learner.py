@@ -123,11 +123,6 @@ class ParallelQLearning:
         rollout = self._begun()
         self._random.renew(self.steps, self.total_steps)
         best, values = self._decisions.best(rollout.current)
-        if self._updates.on_device is not None:
-            seen = self._decisions.latest
-            self._updates.on_device.see(
-                rollout.filled, torch.from_numpy(rollout.current) if seen is None else seen
-            )
         actions = self._random.chosen(best)
         rollout.decide(actions, values, self._random.advice())
         return actions
@@ -144,17 +139,18 @@ class ParallelQLearning:
         rollout = self._begun()
         return rollout.length - rollout.filled
 
-    def see_in(self, games: slice, ahead: int, observations: Observations) -> None:
-        """Note what the decision that lies `ahead` is to be made upon in some games."""
-        rollout = self._begun()
-        rollout.see_in(rollout.filled + ahead, games, observations)
+    def read_from(self, memory: Observations) -> None:
+        """The memory that games show themselves in, (G, *shape): what `consider_in` considers."""
+        self._decisions.read_from(memory)
 
-    def consider_in(self, games: slice, ahead: int) -> None:
-        """Begin to find the best actions of some games for the decision that lies `ahead`, upon what was seen."""
+    def consider_in(self, games: slice) -> None:
+        """Begin to find the best actions of some games for what they show now."""
+        self._decisions.launch(games)
+
+    def see_in(self, games: slice, ahead: int, observations: Observations) -> Observations:
+        """Note what the decision that lies `ahead` is to be made upon in some games; the copy."""
         rollout = self._begun()
-        assert self._updates.on_device is not None
-        row = rollout.filled + ahead
-        self._decisions.launch(self._updates.on_device.see_in(row, games, rollout.held(row, games)))
+        return rollout.see_in(rollout.filled + ahead, games, observations)
 
     def act_in(self, games: slice, ahead: int, *, first: bool) -> NDArray[np.int64]:
         """Exploring actions (k,) of some games for the decision considered last; `first` of the groups to make it.
@@ -195,6 +191,7 @@ class ParallelQLearning:
         rollout = self._begun()
         if not rollout.full:
             return None
+        self._updates.bring(rollout)
         targets = self._targets(rollout)
         self._updates.catch_up()
         self._follow()

@@ -90,16 +90,17 @@ class Rollout:
         self.actions[row, games], self.values[row, games] = actions, values
         self.advice[row, games] = advice
 
-    def see_in(self, row: int, games: slice, observations: Observations) -> Tensor:
-        """Note what decision `row` of some games is to be made upon; the tensor that holds it."""
-        held = self._held[row, games]
-        self._check(observations, tuple(held.shape))
-        np.copyto(self.observations[row, games], observations)
-        return held
+    @property
+    def held(self) -> Tensor:
+        """What all decisions are made upon, (T, G, *shape); a view."""
+        return self._held[:-1]
 
-    def held(self, row: int, games: slice) -> Tensor:
-        """What decision `row` of some games is made upon, where it lies."""
-        return self._held[row, games]
+    def see_in(self, row: int, games: slice, observations: Observations) -> Observations:
+        """Note what decision `row` of some games is to be made upon; the copy, which stays until the next `row`."""
+        kept: Observations = self.observations[row, games]
+        self._check(observations, kept.shape)
+        np.copyto(kept, observations)
+        return kept
 
     def observe_in(self, row: int, games: slice, step: Step, *, keep_cut_short: bool) -> None:
         """Note what came of decision `row` in some games, but for what they show; `skip` over it once all are seen."""

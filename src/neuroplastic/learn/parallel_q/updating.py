@@ -44,7 +44,7 @@ class Updates:
             self.optimizer = torch.optim.RAdam(groups)
         self.done = 0
         """updates so far, with those that are pending"""
-        self.on_device: DeviceRollout | None = None
+        self._on_device: DeviceRollout | None = None
         self._taught = torch.zeros((), device=self.device)  # a tensor, for updates that are recorded
         self._mirrored_actions = (
             mirrored_pairs(setting.mirrored_actions, setting.actions).to(self.device)
@@ -58,15 +58,18 @@ class Updates:
         self._steps: dict[int, RecordedStep] = {}  # by the size of a part
 
     def settle(self, rollout: Rollout) -> None:
-        """Make room on the device, and bring there what decisions of the rollout under way were made upon."""
+        """Make room on the device for rollouts like this one."""
         if not self.resident:
             return
         config = self.config
-        self.on_device = DeviceRollout(
+        self._on_device = DeviceRollout(
             config.rollout, rollout.current, self.device, passes=config.passes, apart=config.overlap
         )
-        for row in range(rollout.filled):
-            self.on_device.see(row, torch.from_numpy(rollout.observations[row]))
+
+    def bring(self, rollout: Rollout) -> None:
+        """Have on the device what the decisions of a rollout that is full were made upon."""
+        if self._on_device is not None:
+            self._on_device.bring(rollout.held)
 
     def go_on(self, turns: int) -> None:
         """Make a share of the updates that are pending, of so many turns that are left."""
@@ -88,9 +91,9 @@ class Updates:
         """Make the updates of a rollout, or have them pending; their mean loss, which is no number until then."""
         set_learning_rate(self.optimizer, rate)
         self._taught.fill_(taught)
-        if self.on_device is None:
+        if self._on_device is None:
             return self._learn_here(rollout, targets)
-        return self._learn_on_device(self.on_device, rollout, targets)
+        return self._learn_on_device(self._on_device, rollout, targets)
 
     def _learn_here(self, rollout: Rollout, targets: NDArray[np.float32]) -> Tensor:
         states = torch.from_numpy(rollout.observations[:-1]).flatten(0, 1).to(self.device)
@@ -162,8 +165,8 @@ class Updates:
 
     def _learned(self, size: int) -> Tensor:
         """One update from the next part of the rollout on the device: a function of tensors that stay in place."""
-        assert self.on_device is not None
-        held = self.on_device
+        assert self._on_device is not None
+        held = self._on_device
         places, turned = held.next_part(size)
         kept = (held.states, held.actions, held.targets, held.advice)
         states, actions, targets, advice = (part[places] for part in kept)
