@@ -20,7 +20,16 @@ SEEDS = ("0", "1", "2")
 ROUNDING = 1e-3
 COLUMNS = (
     *("task", "teacher", "fitted", "teacher's score", "students' scores", "above random", "agreement"),
-    *("at stake", "as good", "fit", "carry", "1 - commonest", "rules that lead", "tree's scores", "tree's agreement"),
+    *(
+        "at stake",
+        "as good",
+        "fit",
+        "carry",
+        "1 - commonest",
+        "rules that lead",
+        "tree's scores",
+        "tree's agreement",
+    ),
 )
 
 

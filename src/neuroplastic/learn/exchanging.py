@@ -14,6 +14,9 @@ from torch import Tensor
 from .capturing import RecordedStep
 from .experience import Observations
 
+# Memory that nobody reads from any more. It is let go of before other memory is pinned, and not when it is collected,
+# which may happen while a graph is recorded.
+_left: list[Tensor] = []
 _pinned: weakref.WeakValueDictionary[tuple[int, int], Pinned] = weakref.WeakValueDictionary()
 
 
@@ -29,8 +32,8 @@ class Pinned:
             self._held = torch.empty_like(self._held, pin_memory=True)
         else:
             # As long as it is pinned, the memory must not be given back, which `held` sees to.
-            release = weakref.finalize(self, _unpin, self._held)
-            release.atexit = False  # the process takes it along
+            leaving = weakref.finalize(self, _left.append, self._held)
+            leaving.atexit = False  # the process takes it along
 
     @classmethod
     def of(cls, memory: Observations) -> Pinned:
@@ -101,12 +104,10 @@ class Exchange:
 def _pin(held: Tensor) -> bool:
     """Whether the memory of a tensor is pinned now."""
     runtime = torch.cuda.cudart()  # type: ignore[no-untyped-call]
+    while _left:
+        runtime.cudaHostUnregister(_left.pop().data_ptr())
     if int(runtime.cudaHostRegister(held.data_ptr(), held.nbytes, 0)) == 0:
         return True
     with contextlib.suppress(RuntimeError):  # whoever launches next is told of the error
         torch.zeros(1, device="cuda").add_(1)
     return False
-
-
-def _unpin(held: Tensor) -> None:
-    torch.cuda.cudart().cudaHostUnregister(held.data_ptr())  # type: ignore[no-untyped-call]
