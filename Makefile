@@ -39,8 +39,8 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-soak: setup  ## the long tests: kills, thousands of resets, learning over many seeds
-	$(BIN)/python -m pytest -m slow --timeout 3600
+soak: setup  ## the long tests, hours: kills, thousands of resets, learning over many seeds (PART=tests/learn: those alone)
+	$(BIN)/python -m pytest -m slow --timeout 3600 --durations=0 --durations-min=1 $(PART)
 
 studio-soak: setup  ## half an hour of the studio in browsers: frames a second, slider answers, memory over time
 	$(BIN)/python -m tests.studio.soak --minutes 30

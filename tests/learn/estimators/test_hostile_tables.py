@@ -78,3 +78,24 @@ def test_weights_between_these_give_finite_answers(total, how):
     frame, labels = table()
     model = npl.NeuroFuzzyClassifier(**how).fit(frame, labels, sample_weight=np.full(ROWS, total / ROWS))
     assert np.isfinite(model.predict_proba(frame)).all()
+
+
+ODD = (np.array([1, 2]), "much", None, [True], object())
+
+
+@pytest.mark.parametrize("value", ODD, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("rules", "terms", "entmax_alpha", "ridge", "shrinkage", "learning_rate", "batch_size"),
+        *("early_stopping", "validation_fraction", "patience", "readable", "taught"),
+    ],
+)
+def test_a_parameter_that_is_no_such_thing_is_refused_by_its_name(name, value):
+    with pytest.raises(npl.ConfigError, match=f"^{name} must "):
+        npl.NeuroFuzzyClassifier(**{name: value}).fit(*table())
+
+
+def test_teachers_for_rules_that_are_not_readable_are_refused():
+    with pytest.raises(npl.ConfigError, match="taught=True is for rules of readable=True"):
+        npl.NeuroFuzzyClassifier(taught=True).fit(*table())

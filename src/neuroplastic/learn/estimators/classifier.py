@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from ...errors import ConfigError, InputError
 from .base import NeuroFuzzyEstimator
+from .checking import check_auto
 from .class_weights import check_class_weight, weighted_by_class
 from .naming import readable
 from .rows import Numbers, Rows
@@ -102,8 +103,9 @@ class NeuroFuzzyClassifier(ClassifierMixin, NeuroFuzzyEstimator):  # type: ignor
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_class_weight(self.class_weight)
-        if self.taught not in (True, False, "auto"):
-            raise ConfigError(f"taught must be True, False or 'auto', got {self.taught!r}")
+        check_auto("taught", self.taught)
+        if self._wishes_teachers() is True and not self.readable:
+            raise ConfigError("taught=True is for rules of readable=True; set it, or leave taught out")
 
     def _weights(self, targets: Numbers, weight: Numbers) -> Numbers:
         return weighted_by_class(self.class_weight, self.classes_, targets[:, 0], weight)
