@@ -35,7 +35,8 @@ class RandomStreams:
         self.exploration = np.random.default_rng(children["exploration"])
         self.replay = np.random.default_rng(children["replay"])
         torch.manual_seed(int(children["torch"].generate_state(1, np.uint64)[0]))
-        self._device_seed = int(children["device"].generate_state(1, np.uint64)[0] >> 1)
+        # A whole number before it is halved: NumPy 1 shifts no uint64 by an int.
+        self._device_seed = int(children["device"].generate_state(1, np.uint64)[0]) >> 1
         self._on_device: torch.Generator | None = None
 
     def on_device(self, device: torch.device) -> torch.Generator:
