@@ -12,9 +12,11 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,7 @@ from threadpoolctl import threadpool_limits
 
 import neuroplastic as npl
 from benchmarks.tables_data import FRONTIER, Table
-from neuroplastic.learn.estimators.readable import draft, fitting, learning, leaves
-from neuroplastic.learn.estimators.readable.fitting import asked_of
+from neuroplastic.learn.estimators.readable import draft, fitting, learning, leaves, sharing
 from neuroplastic.rules.true_names import HALF
 
 STABLE = ("iris", "wine", "breast_cancer", "pima", "wisconsin")
@@ -85,22 +86,26 @@ def changed(module: Any, **values: Any) -> Iterator[None]:
             setattr(module, name, value)
 
 
-def at_once(*given: Any, in_steps: bool) -> Any:
-    """Limits and price after a turn where only the size of all rules falls in steps."""
-    return asked_of(*given, in_steps=False)
+def taught(**changes: Any) -> tuple[Any, dict[str, Any]]:
+    """A fit with teachers, some of its course changed."""
+    return learning, {"TAUGHT": replace(fitting.TAUGHT, **changes)}
 
 
 ABLATIONS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "all of it": (fitting, {}),
+    "all of it": (learning, {}),
     "without the price of not fitting": (draft, {"FITTING": 0.0}),
-    "structure as fast as conclusions": (fitting, {"STRUCTURE_RATE": 1.0}),
-    "no learning, only shedding": (fitting, {}),
+    "structure as fast as conclusions": taught(structure_rate=1.0),
+    "structure at a tenth of that": taught(structure_rate=0.1),
+    "no learning, only shedding": (learning, {}),
     "without teachers": (learning, {"MOST_ROWS": 0}),
-    "premises cost nothing": (fitting, {"TAUGHT_PRICE": 0.0}),
-    "premises cost five times as much": (fitting, {"TAUGHT_PRICE": 5 * fitting.TAUGHT_PRICE}),
+    "a third of the updates": taught(updates=210),
+    "sets widen as they like": taught(bounded=False),
+    "no updates at last": taught(at_last=0),
+    "premises cost nothing": taught(price=0.0),
+    "premises cost five times as much": taught(price=5 * fitting.TAUGHT.price),
     "at most 3 cuts of a column": (leaves, {"CUTS": 3}),
-    "shed at once": (fitting, {"asked_of": at_once}),
-    "any number of rules share a decision": (learning, {"let_few_decide": lambda net, rows: None}),
+    "shed at once": taught(in_steps=False),
+    "any number of rules share a decision": (sharing, {"MOST_SHARING": math.inf}),
 }
 
 

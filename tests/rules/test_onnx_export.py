@@ -178,7 +178,7 @@ def fitted(**settings):
     ("settings", "inputs"),
     [
         ({"rules": 3}, ["size", "town = Bern", "town = Oslo", "town = Rome"]),
-        ({"readable": True}, ["size", "town"]),
+        ({"readable": True, "taught": False}, ["size", "town"]),
     ],
 )
 def test_the_columns_of_an_estimators_graph_have_names_and_its_scores_hold_far_outside(

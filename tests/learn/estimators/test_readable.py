@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 import neuroplastic as npl
-from neuroplastic.learn.estimators.readable.draft import Draft
+from neuroplastic.learn.estimators.readable.draft import HALF, Draft
 
 
 def table(load):
@@ -118,6 +118,33 @@ def test_a_saved_model_predicts_and_tells_the_same(cancer, tmp_path):
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     assert again.rules_.text() == model.rules_.text()
     assert "cases" in again.rules_.text()
+
+
+def test_no_premise_of_numbers_holds_of_nearly_every_row(cancer):
+    X, _, model = cancer
+    for rule in model.rules_:
+        for variable, term in rule.premises:
+            covered = np.abs(X[variable.name] - term.center) <= HALF * term.width
+            assert covered.mean() < 0.95, f"{variable.name} is {term.name}"
+
+
+def test_sets_that_cover_the_same_become_one_and_rules_that_lead_nowhere_go():
+    x = np.linspace(0, 1, 50)[:, None]
+    plain = Draft(
+        centers=np.array([[0.0, -0.1, 1.0, 0.5]]),
+        widths=np.array([[0.5, 0.605, 0.5, 0.1]]) / HALF,
+        crisp=np.zeros(1, dtype=bool),
+        premises=np.array([[0], [1], [2], [3]]),
+        outputs=np.arange(4.0)[:, None],
+    )
+    merged = plain.without_twins(x)
+    assert merged.premises.tolist() == [[0], [2], [3]], "the first two both end at .5"
+    assert merged.outputs.tolist() == [[0.5], [2.0], [3.0]]
+    assert len(merged.leading(x).premises) == 3
+    assert merged.leading(x[:10]).premises.tolist() == merged.premises.tolist(), (
+        "one rule alone decides nothing"
+    )
+    assert merged.leading(x[[0, 1, -1]]).premises.tolist() == [[0], [2]]
 
 
 def test_the_same_rows_in_any_order_give_the_same_rules_whatever_the_seed():

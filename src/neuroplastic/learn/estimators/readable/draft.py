@@ -12,6 +12,7 @@ from ....fuzzy.firing import Firing
 from ....fuzzy.selection import Selection
 from ....network.consequents import Constant
 from ....network.nfn import NeuroFuzzyNetwork
+from ....network.starting import CROSSING
 from ..rows import Numbers
 
 # The premise of a rule that asks nothing of a column.
@@ -22,6 +23,10 @@ CLEAR = 2.0
 GAIN = 4.0
 # What it costs that rules fire where they do not fit.
 FITTING = 0.3
+# Sets of a column are one where what they cover of it begins and ends at the same places, but for this part of it.
+SAME = 0.02
+# Half the width of a set in widths: there its membership is .5.
+HALF = CROSSING / 2
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,32 @@ class Draft:
         order = np.argsort(first)
         return replace(self, premises=self.premises[first[order]], outputs=said[order])
 
-    def network(self, seed: int) -> NeuroFuzzyNetwork:
-        """The network of this draft, ready to learn."""
+    def leading(self, x: Numbers) -> Draft:
+        """Without rules that fit best on none of rows x (B, D): nobody could say when they hold."""
+        leads = np.isin(np.arange(len(self.premises)), self.worst_distances(x).argmin(axis=1))
+        return self if leads.all() or leads.sum() < 2 else self.kept(leads)
+
+    def without_twins(self, x: Numbers) -> Draft:
+        """With one set, the first, where several cover the same part of a column of rows x (B, D), and would have one
+        name; and one rule where several then ask for the same."""
+        low, high = x.min(axis=0)[:, None], x.max(axis=0)[:, None]
+        reach = HALF * self.widths
+        ends = np.stack([end.clip(low, high) for end in (self.centers - reach, self.centers + reach)])
+        near = SAME * (high - low)[:, 0]
+        premises = self.premises.copy()
+        for column, asked in enumerate(premises.T):
+            kept: list[int] = []
+            for place in np.unique(asked[asked != ANY]).tolist():
+                apart = np.abs(ends[:, column, kept] - ends[:, column, [place]]).max(axis=0)
+                twins = np.flatnonzero(apart <= near[column])
+                if len(twins):
+                    asked[asked == place] = kept[int(twins[0])]
+                else:
+                    kept.append(place)
+        return replace(self, premises=premises).without_repeats()
+
+    def network(self, seed: int, power: float | str = Firing.power) -> NeuroFuzzyNetwork:
+        """The network of this draft, ready to learn; `power` says how soft its worst premise is meanwhile."""
         draft = self.compact()
         columns, terms = draft.centers.shape
         with torch.random.fork_rng(devices=[]):
@@ -85,7 +114,9 @@ class Draft:
                 terms=terms,
                 max_terms=terms + 1,
                 selection=Selection("ste", any=True),
-                firing=Firing("worst", alpha=1.0, layer_norm=False, gain=draft.gain, fitting=FITTING),
+                firing=Firing(
+                    "worst", alpha=1.0, layer_norm=False, gain=draft.gain, power=power, fitting=FITTING
+                ),
                 consequent=Constant("zeros"),
                 neurogenesis=None,
             )

@@ -16,7 +16,7 @@ from ..looks import Look, OnLook
 from ..rows import Numbers, Rows, location_and_scale, quantiles
 from ..training import History, Plan, Tensors
 from .draft import Draft
-from .fitting import UPDATES, fit_readable, learn_on
+from .fitting import ALONE, TAUGHT, fit_readable, learn_on
 from .leaves import first_rules
 from .limits import Limits
 from .sharing import let_few_decide
@@ -70,14 +70,15 @@ def learn_readable(
         history.losses = [_learn(estimator, net, rows, plan, plan.updates, rng)]
         on_look(Look(plan.updates, plan.updates, history.losses[0], None, 0))
     else:
-        plan, limits = _plan(estimator, len(begun.rows)), _limits(estimator)
+        course, limits = TAUGHT if begun.taught else ALONE, _limits(estimator)
+        plan = _plan(estimator, len(begun.rows), course.updates)
         net, history = fit_readable(
             begun.draft,
             begun.rows,
             estimator._loss,
             plan,
             limits,
-            taught=begun.taught,
+            course,
             rng=rng,
             on_look=on_look,
         )
@@ -117,7 +118,7 @@ def _are_to_be_taught(estimator: NeuroFuzzyEstimator, rows: Rows) -> bool:
         return False
     if wish is True:
         return True
-    hurry = estimator.max_updates is not None and int(estimator.max_updates) < UPDATES
+    hurry = estimator.max_updates is not None and int(estimator.max_updates) < ALONE.updates
     few = estimator._outputs() <= MOST_CLASSES and FEWEST_ROWS <= len(rows) <= MOST_ROWS
     return few and not hurry and _limits(estimator).are_wide
 
@@ -131,9 +132,9 @@ def _limits(estimator: NeuroFuzzyEstimator) -> Limits:
     return Limits.given(estimator.max_rules, estimator.max_premises, estimator.max_size)
 
 
-def _plan(estimator: NeuroFuzzyEstimator, rows: int) -> Plan:
+def _plan(estimator: NeuroFuzzyEstimator, rows: int, usual: int = ALONE.updates) -> Plan:
     return Plan(
-        updates=UPDATES if estimator.max_updates is None else int(estimator.max_updates),
+        updates=usual if estimator.max_updates is None else int(estimator.max_updates),
         batch_size=min(int(estimator.batch_size), rows),
         learning_rate=estimator.learning_rate,
         ridge=0.0,

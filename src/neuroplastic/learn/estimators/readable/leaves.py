@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 
-from ....network.starting import CROSSING
 from ..rows import Numbers, Rows, quantiles
-from .draft import ANY, Draft
+from .draft import ANY, HALF, Draft
 from .limits import Limits
 
 # A column is cut at most at so many places, between its quantiles: thresholds that rules share, none of them fancy.
@@ -24,8 +23,6 @@ CUTS = 15
 LEAST_SHARE = 0.01
 # A path may be so much longer than a rule: it may ask for a column twice, and premises are shed later.
 LONGER = 2
-# Half the width of a set in widths: there its membership is .5.
-HALF = CROSSING / 2
 # The share of a class in a leaf is that of its rows and of so many rows of the whole table besides.
 PRIOR = 0.5
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Trees of the forest.
 TREES = 100
 # The part of a row's target that the teachers say; and, of the weight of all rows, the part of those made up.
-BELIEVED, MADE_UP = 0.7, 0.7
+BELIEVED, MADE_UP = 0.85, 0.85
 # So many rows are made up, each between a row and one of its nearest.
 ROWS, NEAREST = 4000, 3
 # A column of a made-up row is the neighbour's with this chance.
