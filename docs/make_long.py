@@ -187,9 +187,12 @@ def reached(rows: list[Row]) -> str:
     means = {key: statistics.fmean(there) for key, there in scores.items() if there}
     yes = ", ".join(key for key in means if means[key] >= AIMS[key]) or "no task"
     no = ", ".join(key for key in means if means[key] < AIMS[key]) or "none"
+    few = ", ".join(key for key in means if len(scores[key]) < 5)
     missing = ", ".join(key for key in TASKS if key not in means)
-    return f"the NFN reaches the aim in {yes}; short of it: {no}" + (
-        f"; without reported seeds: {missing}." if missing else "."
+    return (
+        f"the NFN reaches the aim in {yes}; short of it: {no}"
+        + (f"; by fewer than five seeds: {few}" if few else "")
+        + (f"; without reported seeds: {missing}." if missing else ".")
     )
 
 
