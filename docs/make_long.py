@@ -81,9 +81,10 @@ def by_skip() -> str:
 
 
 def missing_agents() -> str:
-    """Which tasks have no agent in the box."""
-    missing = [key for key in TASKS if key not in box_names()]
-    return f" There is none for {', '.join(missing)}: its networks were not kept." if missing else ""
+    """Which agents are not in the box."""
+    wanted = [name for key in TASKS for name in (key, f"{key}-dnn")]
+    missing = [name for name in wanted if name not in box_names()]
+    return f" There is no {', '.join(missing)}: no network was kept." if missing else ""
 
 
 def scripted() -> dict[str, str]:
