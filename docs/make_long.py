@@ -84,7 +84,7 @@ def missing_agents() -> str:
     """Which agents are not in the box."""
     wanted = [name for key in TASKS for name in (key, f"{key}-dnn")]
     missing = [name for name in wanted if name not in box_names()]
-    return f" There is no {', '.join(missing)}: no network was kept." if missing else ""
+    return f" There is no {', '.join(missing)}." if missing else ""
 
 
 def scripted() -> dict[str, str]:
