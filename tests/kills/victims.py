@@ -120,13 +120,15 @@ def _offline(method: str) -> Victim:
 
 
 def _imitated() -> Victim:
-    """It is not gone on with but given again; a student that is there is whole."""
+    """It is not gone on with but given again; a student that is there is whole, and all that is left is to read it."""
     sizes = ("--rounds", 2, "--states", 150, "--episodes", 2, "--rules", 4)
     words = ("imitate", "CartPole-v1", "--teacher", "tests.kills.victims:balance", *sizes)
 
     def order(folder: Path) -> Words:
-        if _one(folder) is None:
-            shutil.rmtree(folder / "runs", ignore_errors=True)
+        run = _one(folder)
+        if run is not None:
+            return ("rules", run, "--exact")
+        shutil.rmtree(folder / "runs", ignore_errors=True)
         return words
 
     return Victim(order, lambda folder: {} if _one(folder) is None else _run_files(folder), _run_files)
