@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 import neuroplastic as npl
 from benchmarks.tables_data import FRONTIER, Table
 from neuroplastic.learn.estimators.readable import draft, fitting, learning, leaves, sharing
-from neuroplastic.rules.true_names import HALF
+from neuroplastic.network.starting import HALF
 
 STABLE = ("iris", "wine", "breast_cancer", "pima", "wisconsin")
 ABLATED = ("wine", "pima")

@@ -5,9 +5,10 @@ import pytest
 import torch
 
 import neuroplastic as npl
+from neuroplastic.network.starting import HALF
 from neuroplastic.rules.naming import Naming
 from neuroplastic.rules.reading import read_levels, read_rules
-from neuroplastic.rules.true_names import HALF, LEVELS, NamedSet, category_names, knots_of, names_of, words_of
+from neuroplastic.rules.true_names import LEVELS, NamedSet, category_names, knots_of, names_of, words_of
 
 # A column in which the value v has v % of the data below it.
 EVEN = np.linspace(0, 100, len(LEVELS))

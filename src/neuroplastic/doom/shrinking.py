@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.machinery
 import math
-import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..compiled import built
 from .packages import missing
 
 try:
@@ -100,17 +99,14 @@ def taps(before: int, after: int) -> Taps:
 @cache
 def _function() -> Callable[..., None] | None:
     """The C function; None where it was not built, was built from other sources, or is not wanted."""
-    if os.environ.get("NEUROPLASTIC_KERNEL") == "0":
+    found = built(Path(__file__).parent, "_area")
+    if found is None:
         return None
-    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
-        path = Path(__file__).parent / f"_area{suffix}"
-        if path.exists():
-            library = ctypes.CDLL(str(path))
-            version = getattr(library, "area_version", None)
-            if version is None or version() != VERSION:
-                return None
-            function = library.shrink_area
-            letters: dict[str, Any] = {"p": ctypes.c_void_p, "l": ctypes.c_int64}
-            function.argtypes, function.restype = [letters[letter] for letter in "pllpllpplppl"], None
-            return function  # type: ignore[no-any-return]
-    return None
+    library, _ = found
+    version = getattr(library, "area_version", None)
+    if version is None or version() != VERSION:
+        return None
+    function = library.shrink_area
+    letters: dict[str, Any] = {"p": ctypes.c_void_p, "l": ctypes.c_int64}
+    function.argtypes, function.restype = [letters[letter] for letter in "pllpllpplppl"], None
+    return function  # type: ignore[no-any-return]

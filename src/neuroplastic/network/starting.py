@@ -15,6 +15,8 @@ Range = tuple[float, float] | tuple[Sequence[float], Sequence[float]]
 
 # Neighbouring first sets cross at membership 0.5: width = spacing / (2 sqrt(2 ln 2)).
 CROSSING = 2.3548200450309493
+# Half the width of a set where membership is .5 or more, in widths.
+HALF = CROSSING / 2
 # What a choice that starts at data starts with, where `Selection.start` says nothing: clear beside the first logits.
 CLEAR = 2.0
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..network.scales import Scale
+from ..network.starting import HALF
 from .rule_base import RuleBase, Variable
-from .true_names import HALF
 
 Ends = tuple[float, float]
 _OPEN: Ends = (-math.inf, math.inf)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ConfigError
-from ..network.starting import CROSSING
+from ..network.starting import HALF
 from .names import ANY, term_names, unique
 
 Numbers = NDArray[np.float64]
@@ -20,8 +20,6 @@ Words = tuple[str, str, str]
 # Shares of the data at which their values are kept.
 LEVELS: Numbers = np.linspace(0.0, 1.0, 21)
 USUAL_WORDS: Words = ("low", "medium", "high")
-# Half the width of a set where membership is .5 or more, in widths.
-HALF = CROSSING / 2
 # What covers more than this is told by its ends; up to so much of the data may lie beyond a set that reaches an end of
 # them; what covers less is very low, very high or a single value; what covers more is told by what it leaves out.
 EVERYTHING, BEYOND, LITTLE, MUCH = 0.9, 0.05, 0.15, 0.6

@@ -60,9 +60,8 @@ class Card:
 
     def __post_init__(self) -> None:
         for name in ("task", "agent", "command", "chosen", "verdict"):
-            if (
-                len(getattr(self, name).splitlines()) > 1
-            ):  # a line more could pass for one of ours, or for a rule
+            # A line more could pass for one of ours, or for a rule.
+            if len(getattr(self, name).splitlines()) > 1:
                 raise ConfigError(f"{name} must be one line, got {shown(getattr(self, name))}")
         missing = [name for name in TOLD if self.diagnosis and name not in self.diagnosis]
         if missing:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import neuroplastic as npl
-from neuroplastic.rules.true_names import HALF
+from neuroplastic.network.starting import HALF
 
 WORDS = {"petal length": ("short", "long")}
 

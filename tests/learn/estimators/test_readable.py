@@ -8,7 +8,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 import neuroplastic as npl
-from neuroplastic.learn.estimators.readable.draft import HALF, Draft
+from neuroplastic.learn.estimators.readable.draft import Draft
+from neuroplastic.network.starting import HALF
 
 
 def table(load):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from neuroplastic.learn.estimators.readable.draft import HALF, Draft
+from neuroplastic.learn.estimators.readable.draft import Draft
 from neuroplastic.learn.estimators.readable.widening import MOST, Widest
+from neuroplastic.network.starting import HALF
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.machinery
-import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from ...compiled import built
 
 # VERSION of _kernel.c. A library of another number was built from other sources and would misread what it is given.
 VERSION = 2
@@ -66,13 +66,8 @@ def _typed(library: ctypes.CDLL, name: str, kinds: list[Any]) -> Callable[..., A
 
 def open_library() -> Library | None:
     """The library, or None where it was not built, was built from other sources, or is not wanted."""
-    if os.environ.get("NEUROPLASTIC_KERNEL") == "0":
-        return None
-    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
-        path = Path(__file__).parent.parent / f"_kernel{suffix}"
-        if path.exists():
-            return _checked(ctypes.CDLL(str(path)), path)
-    return None
+    found = built(Path(__file__).parent.parent, "_kernel")
+    return None if found is None else _checked(*found)
 
 
 def _checked(library: ctypes.CDLL, path: Path) -> Library | None:

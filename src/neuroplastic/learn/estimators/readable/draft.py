@@ -12,7 +12,7 @@ from ....fuzzy.firing import Firing
 from ....fuzzy.selection import Selection
 from ....network.consequents import Constant
 from ....network.nfn import NeuroFuzzyNetwork
-from ....network.starting import CROSSING
+from ....network.starting import HALF
 from ..rows import Numbers
 
 # The premise of a rule that asks nothing of a column.
@@ -25,8 +25,6 @@ GAIN = 4.0
 FITTING = 0.3
 # Sets of a column are one where what they cover of it begins and ends at the same places, but for this part of it.
 SAME = 0.02
-# Half the width of a set in widths: there its membership is .5.
-HALF = CROSSING / 2
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 
+from ....network.starting import HALF
 from ..rows import Numbers, Rows, quantiles
-from .draft import ANY, HALF, Draft
+from .draft import ANY, Draft
 from .limits import Limits
 
 # A column is cut at most at so many places, between its quantiles: thresholds that rules share, none of them fancy.

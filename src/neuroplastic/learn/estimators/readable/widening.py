@@ -7,7 +7,7 @@ from torch import Tensor
 
 from ....fuzzy.membership import raw_from_widths
 from ....network.nfn import NeuroFuzzyNetwork
-from .draft import HALF
+from ....network.starting import HALF
 
 # No set comes to hold of a greater part of the rows. (What covers nine tenths is called "anything" of some range.)
 MOST = 0.85
