@@ -184,6 +184,8 @@ def test_a_long_run_of_many_games_that_is_killed_twice_goes_on_to_exactly_the_sa
         (["train", "--resume", "nowhere", "--runs", "there"], "--runs"),
         (["train", "BP", "--memory-size", "1e4"], "memory_size must be a whole number, got '1e4'"),
         (["evaluate", "nowhere"], "nowhere is not a run"),
+        (["evaluate", "BP", "--device", "mps"], "--device must be cpu, cuda or cuda:NUMBER, got 'mps'"),
+        (["evaluate", "BP", "--games", "0"], "--games"),
         (["record", "nowhere"], "nowhere is not a run"),
     ],
 )

@@ -52,6 +52,11 @@ def test_a_card_tells_budget_choice_score_on_new_episodes_and_whether_the_rules_
     assert evaluate_run(str(boxed), episodes=1).card == card
 
 
+def test_an_agent_has_the_same_episodes_however_many_are_played_at_once(boxed):
+    one, three = (evaluate_run(str(boxed), episodes=4, seed=5, games=games) for games in (1, 3))
+    assert one.returns == three.returns
+
+
 @pytest.mark.parametrize("name", ["best.safetensors", "config.json"])
 def test_an_agent_whose_file_was_changed_cut_or_lost_is_refused_with_its_name(boxed, name):
     path = boxed / name

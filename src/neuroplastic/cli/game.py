@@ -51,6 +51,8 @@ def add_to(commands: Any) -> None:
     )
     play.set_defaults(run=late("play", "run_play"))
     evaluate.add_argument("--episodes", type=whole(1), default=25, help="how many (default: 25)")
+    evaluate.add_argument("--games", type=whole(1), help="played at once (default: as many as in training)")
+    evaluate.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     evaluate.set_defaults(run=late("play", "run_evaluate"))
     record.add_argument(
         "--episode", type=whole(0), default=0, help="the first evaluation episode (default: 0)"

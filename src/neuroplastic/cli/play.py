@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import InputError
 from ..usecases.boxing import BoxRequest, boxed_cards, put_in_box
 from ..usecases.cards import Card
-from ..usecases.devices import threads_in_use
+from ..usecases.devices import threads_in_use, usable_device
 from ..usecases.opening import open_run
 from ..usecases.playing import Shown, checked, play_run
 from ..usecases.runs import evaluate_run, list_runs, record_run
@@ -20,7 +20,7 @@ from .progress import Meter
 def run_evaluate(options: argparse.Namespace) -> int:
     """Play and print mean, spread and range."""
     with (
-        threads_in_use(options.computing_threads),
+        threads_in_use(options.computing_threads, usable_device(options.device)),
         Meter("evaluation", options.episodes, unit="episode") as bar,
     ):
         played = evaluate_run(
@@ -28,6 +28,8 @@ def run_evaluate(options: argparse.Namespace) -> int:
             which=options.which,
             episodes=options.episodes,
             seed=options.seed,
+            games=options.games,
+            device=options.device,
             on_episode=lambda _, __: bar.update(),
         )
     config, returns = played.config, played.returns

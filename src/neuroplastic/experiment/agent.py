@@ -65,7 +65,9 @@ def greedy(network: DuelingNetwork, observations: Observations) -> NDArray[np.in
 
     As the learner acts: by the network's preferences, for by the values themselves a tie could be broken another way.
     """
-    actions: NDArray[np.int64] = network.preferences(torch.from_numpy(observations)).argmax(dim=1).numpy()
+    device = next(network.parameters()).device
+    preferences = network.preferences(torch.from_numpy(observations).to(device))
+    actions: NDArray[np.int64] = preferences.argmax(dim=1).cpu().numpy()
     return actions
 
 

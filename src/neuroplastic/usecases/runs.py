@@ -23,6 +23,7 @@ from ..experiment.trial import EVALUATION_SEED, Summary, summarise
 from ..rules.explanations.hiding import usual_picture
 from .cards import Card
 from .commenting import Commentary
+from .devices import usable_device
 from .opening import OpenedRun, in_the_box, open_run
 
 
@@ -52,13 +53,19 @@ def evaluate_run(
     which: str = "best",
     episodes: int = 25,
     seed: int | None = None,
+    games: int | None = None,
+    device: str = "cpu",
     on_episode: Callable[[int, EpisodeResult], None] | None = None,
 ) -> Evaluation:
-    """Play greedy episodes: those of the evaluation in training, or of another seed."""
+    """Play greedy episodes: those of the evaluation in training, or of another seed.
+
+    `games` are played at once, as many as in training unless told.
+    """
+    place = usable_device(device)
     opened = open_run(run, which)
-    with Games(opened.config.task, games=opened.config.protocol.games) as games:
-        results = games.play(
-            partial(greedy, opened.agent),
+    with Games(opened.config.task, games=games or opened.config.protocol.games) as played:
+        results = played.play(
+            partial(greedy, opened.agent.to(place)),
             episodes,
             seed=EVALUATION_SEED if seed is None else seed,
             on_episode=on_episode,
