@@ -13,6 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import torch
 
 from tests.commands import Commands
+from tests.fresh_python import FreshPython
 
 torch.set_num_threads(1)
 # A shell has its background jobs ignore Ctrl-C, and so would every process that these tests start and interrupt.
@@ -73,6 +74,14 @@ def command_server():
     server = Commands()
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def fresh_python():
+    """Runs a program in a process that has imported PyTorch, and nothing of ours."""
+    python = FreshPython()
+    yield python
+    python.close()
 
 
 @pytest.fixture

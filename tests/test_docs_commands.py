@@ -1,10 +1,7 @@
 """The commands of the pages work, in the order of the page. Only training is made shorter than the page says."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +9,6 @@ import pytest
 from neuroplastic.cli.main import main, parser
 from tests.pages import DOCS, HOW_TO
 
-ROOT = Path(__file__).parents[1]
 SHORT = ["--epochs", "1", "--steps-per-epoch", "256", "--episodes", "2"]
 SHORTER = {"train": SHORT, "study run": [*SHORT, "--trials", "2", "--workers", "1"]}
 GAME = ("BP",)  # commands that play it are parsed here; tests of the command line run them
@@ -85,7 +81,9 @@ def test_an_environment_of_ones_own_is_trained_on(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("page", "module", "parts"), [("task", "corridor", (0, 1, 3)), ("learner", "one_step", (0, 1))]
 )
-def test_a_module_of_ones_own_is_found_by_the_command_line(tmp_path: Path, page, module, parts) -> None:
+def test_a_module_of_ones_own_is_found_by_the_command_line(
+    tmp_path: Path, fresh_python, page, module, parts
+) -> None:
     blocks = python(HOW_TO / f"{page}.md")
     (tmp_path / f"{module}.py").write_text("\n\n".join(blocks[part] for part in parts))
     asked = [shlex.join(shortened(words)) for words in commands(HOW_TO / f"{page}.md")]
@@ -93,6 +91,4 @@ def test_a_module_of_ones_own_is_found_by_the_command_line(tmp_path: Path, page,
     # In a process of its own: the pages themselves register kinds of the same names.
     code = "import shlex, sys; from neuroplastic.cli.main import main\n"
     code += f"for command in {asked!r}:\n    assert main(shlex.split(command)) == 0, command"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    fresh_python(code, folder=tmp_path)

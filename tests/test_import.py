@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 import neuroplastic as npl
 
 NAMES = "import sys, neuroplastic as npl; [getattr(npl, name) for name in npl.__all__ if name not in {late}]"
@@ -13,11 +15,13 @@ PASS = (
 LATE = ["NeuroFuzzyClassifier", "NeuroFuzzyRegressor"]
 
 
-def modules_after(code: str) -> set[str]:
-    """What a new Python has imported once it has run the code."""
-    show = "; import json, sys; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code + show], capture_output=True, text=True, check=True)
-    return set(json.loads(done.stdout))
+SHOW = "; import json, sys; print(json.dumps(sorted(sys.modules)))"
+
+
+@pytest.fixture
+def modules_after(fresh_python):
+    """What a Python that had imported PyTorch has imported once it has run the code."""
+    return lambda code: set(json.loads(fresh_python(code + SHOW).stdout))
 
 
 def test_every_public_name_is_found_and_listed():
@@ -28,22 +32,23 @@ def test_every_public_name_is_found_and_listed():
 
 def test_import_waits_for_nothing_heavy():
     heavy = {"torch", "numpy", "sklearn", "pandas", "matplotlib", "gymnasium"}
-    assert not heavy & modules_after("import neuroplastic")
+    command = [sys.executable, "-c", f"import neuroplastic{SHOW}"]
+    assert not heavy & set(json.loads(subprocess.check_output(command, text=True)))
 
 
-def test_networks_need_neither_the_compiler_nor_optional_packages():
+def test_networks_need_neither_the_compiler_nor_optional_packages(modules_after):
     brought = modules_after(f"{NAMES.format(late=LATE)}; {PASS}")
     assert not {"torch._dynamo", "sklearn", "pandas", "matplotlib", "onnx", "captum", "optuna"} & brought
 
 
-def test_saved_estimator_is_loaded_where_only_storage_was_imported(tmp_path):
+def test_saved_estimator_is_loaded_where_only_storage_was_imported(tmp_path, modules_after):
     model = npl.NeuroFuzzyRegressor(rules=2, max_updates=1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
     npl.save(model, tmp_path / "model.safetensors")
     code = f"from neuroplastic.network.storage import load; load({str(tmp_path / 'model.safetensors')!r})"
     assert "neuroplastic.learn.estimators.regressor" in modules_after(code)
 
 
-def test_training_and_playing_need_no_scikit_learn():
+def test_training_and_playing_need_no_scikit_learn(modules_after):
     brought = modules_after(
         "import neuroplastic.cli.train, neuroplastic.usecases.runs, neuroplastic.usecases.playing"
     )

@@ -164,7 +164,7 @@ def test_a_pipe_that_breaks_elsewhere_is_no_success(folder, capsys, monkeypatch)
     assert "Broken pipe" in capsys.readouterr().err
 
 
-def test_missing_package_of_a_table_is_named_with_its_extra(folder):
+def test_missing_package_of_a_table_is_named_with_its_extra(folder, fresh_python):
     code = f"""
 import sys
 
@@ -173,7 +173,7 @@ from neuroplastic.cli.main import main
 
 sys.exit(main(["fit", {str(folder / "classes.csv")!r}, "--target", "y"]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = fresh_python(code, check=False)
     assert done.returncode == 2
     assert "pip install 'neuroplastic[table]'" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -1,26 +1,25 @@
 """What DOOM is can be told where it cannot be played; who asks for what plays it is told what to install."""
 
-import subprocess
-import sys
-
 import pytest
 
 GAME = ("vizdoom", "gymnasium", "cv2")
 
 
-def run_without(packages: tuple[str, ...], code: str) -> None:
-    block = f"import sys\nsys.modules.update(dict.fromkeys({packages!r}))\n"
-    done = subprocess.run([sys.executable, "-c", block + code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
+@pytest.fixture
+def run_without(fresh_python):
+    def run(packages: tuple[str, ...], code: str) -> None:
+        fresh_python(f"import sys\nsys.modules.update(dict.fromkeys({packages!r}))\n{code}")
+
+    return run
 
 
 @pytest.mark.parametrize("module", ["scenarios", "pictures", "registration", "task", "presets"])
-def test_what_the_scenarios_are_needs_no_game(module: str) -> None:
+def test_what_the_scenarios_are_needs_no_game(module: str, run_without) -> None:
     run_without(GAME, f"import neuroplastic.doom.{module}, neuroplastic.doom as doom; doom.scenario('BP')")
 
 
 @pytest.mark.parametrize("package", GAME)
-def test_what_plays_names_the_missing_package_and_the_extra(package: str) -> None:
+def test_what_plays_names_the_missing_package_and_the_extra(package: str, run_without) -> None:
     code = """
 from neuroplastic import MissingPackageError, doom
 for ask in ("make", "DoomEnv", "Games", "play", "random_play"):
@@ -34,7 +33,7 @@ for ask in ("make", "DoomEnv", "Games", "play", "random_play"):
     run_without((package,), code.replace("PACKAGE", repr(package)))
 
 
-def test_gymnasium_says_what_to_install_where_the_engine_is_missing() -> None:
+def test_gymnasium_says_what_to_install_where_the_engine_is_missing(run_without) -> None:
     code = """
 import gymnasium
 import neuroplastic

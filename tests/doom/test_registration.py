@@ -1,8 +1,5 @@
 """Which imports it takes until `gymnasium.make` finds the scenarios, each tried in a Python of its own."""
 
-import subprocess
-import sys
-
 import pytest
 
 BY_ID = 'env = gymnasium.make("neuroplastic/BP-v0", picture="fast")'
@@ -38,5 +35,5 @@ env.close()
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_gymnasium_finds_the_scenarios(way: str) -> None:
-    subprocess.run([sys.executable, "-c", WAYS[way] + PLAYED], check=True)
+def test_gymnasium_finds_the_scenarios(way: str, fresh_python) -> None:
+    fresh_python(WAYS[way] + PLAYED)

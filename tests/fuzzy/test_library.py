@@ -1,9 +1,6 @@
 """The C library is opened only if it was built from the sources that lie beside it."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -39,9 +36,8 @@ def test_every_function_of_the_sources_is_described_with_as_many_arguments():
     }
 
 
-def test_an_environment_variable_does_without_the_library():
-    program = "from neuroplastic.fuzzy import backends; print(backends.compiled_available())"
+def test_an_environment_variable_does_without_the_library(fresh_python):
     for value, expected in (("0", "False"), ("1", str(backends.compiled_available()))):
-        environment = {**os.environ, "NEUROPLASTIC_KERNEL": value, "PYTHONPATH": os.pathsep.join(sys.path)}
-        command = [sys.executable, "-c", program]
-        assert subprocess.check_output(command, env=environment, text=True).strip() == expected
+        program = f"import os; os.environ['NEUROPLASTIC_KERNEL'] = {value!r}\n"
+        program += "from neuroplastic.fuzzy import backends; print(backends.compiled_available())"
+        assert fresh_python(program).stdout.strip() == expected

@@ -3,8 +3,6 @@
 import json
 import os
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -194,7 +192,7 @@ def test_what_tensors_do_not_bear_out_is_refused_by_name(tmp_path, file, claim):
 
 
 @pytest.mark.parametrize("claim", ["rules", "sets"])
-def test_a_small_file_that_claims_much_takes_no_memory(tmp_path, file, claim):
+def test_a_small_file_that_claims_much_takes_no_memory(tmp_path, file, claim, fresh_python):
     CLAIMS[claim][0](file)
     path = file.write(tmp_path / "net.safetensors")
     code = (
@@ -204,17 +202,16 @@ def test_a_small_file_that_claims_much_takes_no_memory(tmp_path, file, claim):
         f"try: npl.load({str(path)!r})\n"
         "except npl.StorageError: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 20_000  # kB
+    assert int(fresh_python(code).stdout) < 20_000  # kB
 
 
-def test_loading_does_not_wait_for_the_compiler():
+def test_loading_does_not_wait_for_the_compiler(fresh_python):
     code = (
         "import sys, neuroplastic as npl\n"
         f"for name in {list(OUTPUTS)}: npl.load(f'{KEPT}/{{name}}.safetensors')\n"
         "assert not {'sympy', 'torch._dynamo'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    fresh_python(code)
 
 
 def test_a_pipe_or_folder_is_refused_and_not_waited_for(tmp_path):

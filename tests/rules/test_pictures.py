@@ -1,7 +1,5 @@
 """Pictures show what they are given: labels, numbers of artists and the data drawn."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -312,15 +310,17 @@ def test_wrong_arguments_are_refused_by_name(small, large):
         plot_rule_map(small[1], feature_names=NAMES)
 
 
-def test_the_package_needs_neither_matplotlib_nor_captum_and_pictures_name_the_extra():
+def test_the_package_needs_neither_matplotlib_nor_captum_and_pictures_name_the_extra(fresh_python):
     code = (
         "import sys; sys.modules['matplotlib'] = sys.modules['captum'] = None\n"
         "import neuroplastic as npl\n"
         "try:\n    import neuroplastic.rules.pictures\n"
         "except npl.NeuroplasticError as error:\n    print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "pictures of rules need matplotlib: pip install 'neuroplastic[rules]'"
+    assert (
+        fresh_python(code).stdout.strip()
+        == "pictures of rules need matplotlib: pip install 'neuroplastic[rules]'"
+    )
 
 
 def test_an_attribute_whose_sets_simplifying_took_away_is_drawn_as_it_was_before():

@@ -1,8 +1,6 @@
 """The estimators by law and by example."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -38,7 +36,7 @@ def corners(rows=400):
     return x, np.where(x[:, 0] * x[:, 1] > 0, "same", "other")
 
 
-def test_without_scikit_learn_networks_work_and_the_error_of_estimators_names_the_extra():
+def test_without_scikit_learn_networks_work_and_the_error_of_estimators_names_the_extra(fresh_python):
     code = """
 import sys
 sys.modules["sklearn"] = None
@@ -46,7 +44,7 @@ import neuroplastic
 print(neuroplastic.NeuroFuzzyNetwork)
 neuroplastic.NeuroFuzzyClassifier
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = fresh_python(code, check=False)
     assert "NeuroFuzzyNetwork" in done.stdout
     assert done.returncode == 1
     assert "neuroplastic[table]" in done.stderr
