@@ -4,6 +4,7 @@ from torch import nn
 
 from neuroplastic.errors import ConfigError
 from neuroplastic.network.dueling import ACTIVATIONS, DuelingNetwork, dnn_head
+from neuroplastic.network.heads import DnnConfig, NfnConfig
 
 
 def test_values_are_the_state_value_plus_the_centred_advantage():
@@ -51,6 +52,27 @@ def test_every_activation_learns_through_a_linear_read_out(activation):
 def test_the_other_reading_has_two_linear_layers():
     head = dnn_head(6, 3, 16, "Tanh", readout=False)
     assert [type(layer) for layer in head] == [nn.Linear, nn.Tanh, nn.Linear]
+
+
+def test_the_literal_reading_bounds_what_a_head_gives():
+    head = DnnConfig(16, "Hardtanh", readout=False, bounded=True).build(6, 3)
+    assert [type(layer) for layer in head] == [nn.Linear, nn.Hardtanh] * 2
+    assert head(100 * torch.randn(50, 6)).abs().max() <= 1
+
+
+def test_a_read_out_is_not_bounded():
+    with pytest.raises(ConfigError, match=r"bounded puts the activation .* got both true"):
+        DnnConfig(bounded=True)
+
+
+def test_hidden_levels_conclude_what_is_asked_for():
+    for kind in ("constant", "affine", "low_rank"):
+        head = NfnConfig(rules=4, levels=(5,), hidden_consequent=kind).build(6, 3)
+        assert head.sizes == [6, 5, 3]
+        kinds = [level.config()["consequent"]["kind"] for level in head.levels]
+        assert kinds == [kind, "affine"]
+    with pytest.raises(ConfigError, match="hidden_consequent must be one of"):
+        NfnConfig(hidden_consequent="mamdani")
 
 
 def test_a_misspelt_activation_gets_a_suggestion():

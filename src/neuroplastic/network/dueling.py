@@ -74,14 +74,16 @@ def dnn_head(
     activation: str,
     *,
     readout: bool = True,
+    bounded: bool = False,
     norm: bool = False,
 ) -> nn.Sequential:
     """The paper's plain network: Linear, h, Linear, h and a linear read-out to `out_features`.
 
     The paper names two linear layers, each followed by h. Read literally, the second would be the output and
     h would bound the action values (Hardtanh to [-1, 1], LogSigmoid to below 0); hence the read-out.
-    `readout=False` gives the other reading without that bound: Linear, h, Linear. With `norm`, a layer norm stands
-    before each h, which learning without a target network needs.
+    `readout=False` gives the other reading without that bound: Linear, h, Linear; and with `bounded` the literal one:
+    Linear, h, Linear, h. With `norm`, a layer norm stands before each hidden h, which learning without a target network
+    needs.
     """
     at_least("hidden", hidden, 1)
     weights = hidden * (in_features + hidden + out_features)
@@ -95,4 +97,4 @@ def dnn_head(
     layers: list[nn.Module] = []
     for width in (in_features, hidden) if readout else (in_features,):
         layers += [nn.Linear(width, hidden), *([nn.LayerNorm(hidden)] if norm else []), h()]
-    return nn.Sequential(*layers, nn.Linear(hidden, out_features))
+    return nn.Sequential(*layers, nn.Linear(hidden, out_features), *([h()] if bounded else []))

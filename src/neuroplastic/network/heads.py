@@ -19,6 +19,8 @@ from .neurogenesis import Neurogenesis
 from .renewal import Renewal
 from .starting import check_room
 
+_HIDDEN_CONSEQUENTS = ("constant", "affine", "low_rank")
+
 
 @dataclass(frozen=True)
 class DnnConfig:
@@ -28,15 +30,29 @@ class DnnConfig:
     activation: str = field(default="ReLU", metadata={"help": "one of the paper's 22 activation functions"})
     readout: bool = field(default=True, metadata={"help": "a linear read-out after the second activation"})
     hidden_norm: bool = field(default=False, metadata={"help": "layer norm before each activation"})
+    bounded: bool = field(
+        default=False, metadata={"help": "the activation follows the output too; needs readout false"}
+    )
 
     def __post_init__(self) -> None:
         at_least("hidden", self.hidden, 1)
+        if self.bounded and self.readout:
+            raise ConfigError(
+                "bounded puts the activation behind the second of two linear layers, which is the output only where "
+                "readout is false; got both true"
+            )
         choose("activation", self.activation, ACTIVATIONS)
 
     def build(self, in_features: int, outputs: int) -> nn.Module:
         """A head from features to outputs."""
         return dnn_head(
-            in_features, outputs, self.hidden, self.activation, readout=self.readout, norm=self.hidden_norm
+            in_features,
+            outputs,
+            self.hidden,
+            self.activation,
+            readout=self.readout,
+            bounded=self.bounded,
+            norm=self.hidden_norm,
         )
 
     def build_value(self, in_features: int) -> nn.Module:
@@ -61,6 +77,10 @@ class NfnConfig:
     )
     levels: tuple[int, ...] = field(
         default=(), metadata={"help": "hidden widths of a hierarchy, such as 64 or 64,32"}
+    )
+    hidden_consequent: str = field(
+        default="constant",
+        metadata={"help": "what rules below the last level conclude: constant, affine or low_rank"},
     )
     input_low: float = field(default=0.0, metadata={"help": "where the first sets begin"})
     input_high: float = field(default=2.0, metadata={"help": "where the first sets end"})
@@ -89,6 +109,7 @@ class NfnConfig:
         at_least("plain_value", self.plain_value, 0)
         for number, width in enumerate(self.levels):
             at_least(f"levels[{number}]", width, 1)
+        choose("hidden_consequent", self.hidden_consequent, _HIDDEN_CONSEQUENTS)
 
     def build_value(self, in_features: int) -> nn.Module:
         """The head of the state's value: rules like the others, or a plain network.
@@ -109,6 +130,7 @@ class NfnConfig:
             selection=self.selection,
             firing=self.firing,
             consequent=self.consequent,
+            hidden_consequent=self.hidden_consequent,
             neurogenesis=self.neurogenesis if self.grow else None,
             input_range=(self.input_low, self.input_high),
             sets=None if self.sets == Sets() else self.sets,

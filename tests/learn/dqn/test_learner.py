@@ -160,6 +160,27 @@ def test_greedy_actions_are_batched_and_need_no_exploration():
     assert not learner.network.training
 
 
+@pytest.mark.parametrize("always", [False, True])
+def test_only_evaluation_is_spared_training_mode_where_that_is_asked_for(always):
+    learner = learner_of([[0.0, 1.0]], always_training=always, target_every=50)
+    learner.exploration.rate = 0.0
+    learner.replay.begin(frame(0))
+    learner.replay.append(0, 1.0, frame(0))
+    learner.step()
+    learner.explore(frame(0))
+    learner.greedy(frame(0)[None])
+    network, target = learner.network, learner.target
+    # The loss and the argmax, and the exploring action; the target; then the one in evaluation mode.
+    expected = (3, 1, 1) if always else (1, 0, 3)
+    assert (
+        network.passes_in_training.item(),
+        target.passes_in_training.item(),
+        network.passes_in_evaluation,
+    ) == expected
+    assert not network.training
+    assert not target.training
+
+
 def test_exploring_draws_all_actions_at_rate_one_and_none_at_zero():
     learner = learner_of([[0.0, 1.0, 0.0]])
     assert {learner.explore(frame(0)) for _ in range(100)} == {0, 1, 2}

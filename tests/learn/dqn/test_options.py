@@ -288,9 +288,10 @@ class SmallPictures(nn.Module):
         return values
 
 
-@pytest.mark.parametrize("pause", [13, 40])
-def test_a_reloaded_run_with_all_three_options_goes_on_bit_for_bit(pause):
+@pytest.mark.parametrize(("pause", "always_training"), [(13, False), (40, False), (13, True)])
+def test_a_reloaded_run_with_all_options_goes_on_bit_for_bit(pause, always_training):
     config = QConfig(
+        always_training=always_training,
         learning_rate=1e-2,
         batch_size=4,
         memory_size=30,

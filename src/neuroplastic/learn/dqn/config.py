@@ -62,6 +62,10 @@ class QConfig:
         default=False,
         metadata={"help": "the value of the last observation of an episode cut short counts on"},
     )
+    always_training: bool = field(
+        default=False,
+        metadata={"help": "exploring and target passes in training mode too, with dropout and noise"},
+    )
     updates_per_step: int = field(default=1, metadata={"help": "updates after each step of the environment"})
     learning_starts: int = field(
         default=0, metadata={"help": "transitions before the first update (at least a batch)"}

@@ -34,6 +34,7 @@ from .draws import DeviceDraws, Draws, HostDraws
 from .exploration import Exploration
 from .replay import Batch, ReplayMemory
 from .target_values import TargetValues
+from .training_mode import values_in_training
 
 if TYPE_CHECKING:
     from .config import QConfig
@@ -53,8 +54,9 @@ class QLearning:
     transition remembered, `updates_per_step` updates once learning has started, the exploration rate lowered.
 
     Acting, argmax and target passes run in evaluation mode (no dropout, no noise, running statistics); only
-    the loss's forward pass runs in training mode. The network is left in evaluation mode between steps. The
-    target network takes over running statistics, other buffers and extra state whenever it moves.
+    the loss's forward pass runs in training mode; with `always_training` exploring, argmax and target passes do too,
+    and evaluation alone does not. The network is left in evaluation mode between steps. The target network takes over
+    running statistics, other buffers and extra state whenever it moves.
     """
 
     games = 1
@@ -105,7 +107,9 @@ class QLearning:
         self._target_values = TargetValues(config.memory_size + 1, actions)
         # A target that moves with every update, and pictures that differ each time, leave nothing to keep; a GPU
         # would wait to learn what is missing.
-        lasting = config.target_every > 1 and not config.shift_pixels and not config.mirror
+        lasting = config.target_every > 1 and not (
+            config.shift_pixels or config.mirror or config.always_training
+        )
         self._reuses_target = config.reuse_target and lasting and not self.resident
         self._mirrored_actions = (
             mirrored_pairs(mirrored_actions, actions).to(self.device) if config.mirror else None
@@ -113,14 +117,15 @@ class QLearning:
         self.updates = 0
         self._chosen = 0  # the action of the step under way
         off = None if config.capture else "capture is off"
+        unfit = "the target's passes are in training mode" if config.always_training else None
         self._update = RecordedStep(
             "the update",
             self._updated,
             self.device,
             changes=lambda: (*self.network.parameters(), *self.network.buffers()),
             generators=(streams.on_device(self.device),) if self.resident else (),
-            why_not=lambda: off or why_not_captured(self.network),
-            silent=not config.capture,
+            why_not=lambda: off or unfit or why_not_captured(self.network),
+            silent=not config.capture or unfit is not None,
         )
         self._decision = RecordedPass(
             "a decision", self._best, self.device, why_not=lambda: off, silent=not config.capture
@@ -200,6 +205,9 @@ class QLearning:
         """An action for one observation: random at the exploration rate, else greedy."""
         if self.exploration.is_random(self.streams.exploration):
             return int(self.streams.exploration.integers(self.actions))
+        if self.config.always_training:
+            frames = torch.from_numpy(observation[None]).to(self.device)
+            return int(values_in_training(self.actor, frames).argmax())
         return int(self.greedy(observation[None])[0])
 
     def sample_observations(self, count: int) -> Tensor | None:
@@ -291,6 +299,9 @@ class QLearning:
 
     def _begin_targets(self, batch: Batch) -> Callable[[], Tensor]:
         """Find the best actions by the network as it is; what the function returned gives are the targets."""
+        if self.config.always_training:
+            given = self._targets_in_training(batch)
+            return lambda: given
         with torch.inference_mode():
             # Nothing else reads or writes the target network, so it may be computed along with the loss.
             target_values = beside(
@@ -305,6 +316,12 @@ class QLearning:
             return self.config.reward_scale * batch.returns + batch.discounts * following
 
         return targets
+
+    def _targets_in_training(self, batch: Batch) -> Tensor:
+        """Targets of passes in training mode, one after the other: they draw from the same random numbers."""
+        best = values_in_training(self.network, batch.next_states).argmax(dim=1, keepdim=True)
+        following = values_in_training(self.target, batch.next_states).gather(1, best).squeeze(1)
+        return self.config.reward_scale * batch.returns + batch.discounts * following
 
     def _values_by_target(self, frames: Tensor, steps: Tensor) -> Tensor:
         if self._reuses_target:
