@@ -56,6 +56,14 @@ LONG = Case(
     steps=64,
     processes=2,
 )
+TAUGHT = Case(
+    "PP",
+    "dqn",
+    "nfn",
+    ("--preset", "taught", "--memory-size", 60, "--batch-size", 8, "--learning-starts", 10),
+    steps=40,
+    processes=1,
+)
 
 
 def content(run: Path) -> dict[str, bytes]:
@@ -108,8 +116,9 @@ def test_a_run_killed_ten_times_ends_in_the_same_bits(case, seed, command, tmp_p
 
 
 @pytest.mark.slow
-def test_a_run_of_the_preset_long_in_the_real_game_that_is_killed_ends_in_the_same_bits(command, tmp_path):
-    killed_run_equals_undisturbed_run(command, tmp_path, LONG, kills=2, seed=2)
+@pytest.mark.parametrize("case", [LONG, TAUGHT], ids=["long", "taught"])
+def test_a_run_by_a_preset_in_the_real_game_that_is_killed_ends_in_the_same_bits(case, command, tmp_path):
+    killed_run_equals_undisturbed_run(command, tmp_path, case, kills=2, seed=2)
 
 
 def test_a_run_killed_before_any_one_of_its_files_is_put_in_place_ends_in_the_same_bits(command, tmp_path):

@@ -1,4 +1,4 @@
-"""What training games advise: the marksman of PP, and elsewhere the scripted players."""
+"""What training games advise: the marksman of PP, the gunner of BP and BR, the runner of TC, and scripted players."""
 
 import math
 
@@ -8,7 +8,20 @@ import pytest
 pytest.importorskip("vizdoom")
 
 from neuroplastic import doom
-from neuroplastic.doom.advising import ASLANT, AWRY, DELAY, ROCKET, STRAIGHT, adviser, marksman
+from neuroplastic.doom.advising import (
+    ASLANT,
+    AWRY,
+    DELAY,
+    ROCKET,
+    SHOOT,
+    STAND,
+    STRAIGHT,
+    WALL,
+    adviser,
+    gunner,
+    marksman,
+    runner,
+)
 from neuroplastic.doom.objects import Look, attributes_of
 from neuroplastic.doom.scripted import scripted_player
 from neuroplastic.doom.sight import Sight, Thing
@@ -87,4 +100,41 @@ def test_what_it_advises_hits_more_often_than_the_scripted_player():
 
 def test_elsewhere_the_scripted_player_is_asked():
     look = walking(100, 0.0)
-    assert adviser("BP")(look) == scripted_player("BP")(attributes_of("BP", look)[None])[0]
+    assert adviser("HTL")(look) == scripted_player("HTL")(attributes_of("HTL", look)[None])[0]
+
+
+@pytest.mark.parametrize("aside", [0.0, STAND - 1, STAND + 1, SHOOT["BP"] - 1, SHOOT["BP"] + 1, 300.0])
+def test_a_gunner_pulls_the_trigger_while_it_still_walks_and_then_stands(aside):
+    walks, shoots = aside > STAND, aside < SHOOT["BP"]
+    for side, place in ((RIGHT, aside), (LEFT, -aside)):
+        look = Look(sight(400, place), None, False, TICS)
+        assert gunner(look, SHOOT["BP"], lets_go=False) == side * walks + ATTACK * shoots
+
+
+def test_a_gunner_with_rockets_lets_the_trigger_go_and_waits_for_the_rocket():
+    held = Look(sight(400, 0.0), None, True, TICS)
+    assert gunner(held, SHOOT["BR"], lets_go=True) == NOTHING
+    assert gunner(held, SHOOT["BP"], lets_go=False) == ATTACK
+    flying = Sight((Thing("missile", 3, 0.0, 100.0), *sight(400, 0.0).things), 100.0, 9.0, 0.0, 0.0, 0.0)
+    assert gunner(Look(flying, None, False, TICS), SHOOT["BR"], lets_go=True) == NOTHING
+
+
+def running(moved, left=300.0, right=300.0):
+    """Monsters that moved by so many degrees in the picture, between walls."""
+    before, now = (
+        Sight((Thing("monster", 1, at, 600.0),), 100.0, 0.0, 450.0, left, right) for at in (0.0, moved)
+    )
+    return Look(now, before, False, TICS)
+
+
+def test_a_runner_runs_on_and_turns_back_at_a_wall():
+    assert runner(running(3.0)) == LEFT, "what is seen moves to the right"
+    assert runner(running(-3.0)) == RIGHT
+    assert runner(running(3.0, left=WALL - 1)) == RIGHT
+    assert runner(running(-3.0, right=WALL - 1)) == LEFT
+
+
+def test_a_runner_that_stands_runs_to_where_there_is_more_room():
+    assert runner(running(0.0, left=400.0, right=200.0)) == LEFT
+    assert runner(running(0.0, left=200.0, right=400.0)) == RIGHT
+    assert runner(Look(running(0.0).now, None, False, TICS)) in (LEFT, RIGHT)

@@ -1,4 +1,8 @@
-"""What training games advise: what the scripted player would do, in PP a marksman that knows where things walk."""
+"""What training games advise: what the scripted player would do, or where one is known, a better one.
+
+That is in PP a marksman that knows where things walk, in BP and BR one that pulls the trigger before it has come to a
+stand, in TC one that never stands still.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,22 @@ STRAIGHT, ASLANT = 6.7, 4.8  # units a tic that the monster of PP walks to the s
 AWRY = 3.5  # degrees that a shot may be off
 STEP = 9.0  # units: less is not seen as a step
 END, MIDDLE = 630.0, 110.0  # units aside: it turns back behind; where it zigzags, depth hardly matters before
+STAND, SHOOT = (
+    20.0,
+    {"BP": 45.0, "BR": 70.0},
+)  # units beside the line of fire; a shot leaves while one still slides
+WALL = 90.0  # units to the wall at the edge of the picture: it is time to turn back
+RUNS = 0.3  # degrees that monsters move in the picture at least while one runs
 
 
 def adviser(key: str) -> Callable[[Look], int]:
     """What tells an action from a look at a game of the scenario."""
     if key == "PP":
         return marksman
+    if key == "TC":
+        return runner
+    if key in SHOOT:
+        return lambda look: gunner(look, SHOOT[key], lets_go=key == "BR")
     play = scripted_player(key)
     return lambda look: int(play(attributes_of(key, look)[None])[0])
 
@@ -53,6 +67,30 @@ def marksman(look: Look) -> int:
     if abs(off) > AWRY:
         return _RIGHT if off > 0 else _LEFT
     return _ATTACK if worthwhile else _NOTHING
+
+
+def gunner(look: Look, shoot: float, *, lets_go: bool) -> int:
+    """Walk until the monster is ahead, and pull the trigger a little before, in BR to let it go and see what comes."""
+    monsters = look.now.of("monster")
+    if not monsters:
+        return _RIGHT
+    aside = monsters[0].distance * math.sin(math.radians(monsters[0].degrees))
+    waits = lets_go and (look.pressed or look.now.of("missile"))
+    attack = _NOTHING if waits or abs(aside) > shoot else _ATTACK
+    return attack if abs(aside) <= STAND else attack + (_RIGHT if aside > 0 else _LEFT)
+
+
+def runner(look: Look) -> int:
+    """Run on to the side, to where one runs already, and turn back at a wall: fireballs fly to where one was."""
+    now = look.now
+    if min(now.left, now.right) < WALL:
+        return _RIGHT if now.left < now.right else _LEFT
+    was = {} if look.before is None else {thing.number: thing.degrees for thing in look.before.of("monster")}
+    moved = [thing.degrees - was[thing.number] for thing in now.of("monster") if thing.number in was]
+    to_the_right = sum(moved) / len(moved) if moved else 0.0
+    if abs(to_the_right) < RUNS:  # one stands: to where there is more room
+        to_the_right = now.left - now.right
+    return _LEFT if to_the_right >= 0 else _RIGHT
 
 
 def _turn(degrees: float) -> float:

@@ -1,5 +1,5 @@
-"""Whole configurations by name: `paper` (its two tables of best trials, exactly), `tuned` (ours in as many steps) and
-`long` (minutes of many games at once)."""
+"""Whole configurations by name: `paper` (its two tables of best trials, exactly), `tuned` (ours in as many steps),
+`taught` (as many steps, in which a script advises) and `long` (minutes of many games at once)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..network.neurogenesis import Neurogenesis
 from .readable import readable
 from .task import DoomTask
 
-PRESETS = ("tuned", "paper", "long")  # of pictures; over objects, 'readable'
+PRESETS = ("tuned", "paper", "taught", "long")  # of pictures; over objects, 'readable'
 
 
 class DnnRow(NamedTuple):
@@ -99,10 +99,11 @@ def preset(
             )
         return replace(long(key, agent), seed=seed)
     if learner in (None, "dqn"):
-        return replace((paper if name == "paper" else tuned)(key, agent), seed=seed)
-    if name == "paper":
+        made = {"paper": paper, "taught": taught, "tuned": tuned}[name](key, agent)
+        return replace(made, seed=seed)
+    if name != "tuned":
         raise ConfigError(
-            f"the preset 'paper' is replay learning ('dqn'), got learner {learner!r}; use 'tuned'"
+            f"the preset {name!r} is replay learning ('dqn'), got learner {learner!r}; use 'tuned'"
         )
     config = replace(parallel(key, agent), seed=seed)
     if learner == "parallel_q":
@@ -205,6 +206,42 @@ def parallel(key: str, agent: str) -> RunConfig:
     return RunConfig(task, "tuned", learner, PictureEncoderConfig(features=64), rules, protocol)
 
 
+def taught(key: str, agent: str) -> RunConfig:
+    """The paper's 5,000 steps in which the game says what a script would do: not of rewards alone, as the others are.
+
+    The networks are those of `long`: 64 rules that conclude constants, or plain heads, over 64 features.
+    """
+    config = long(key, agent)
+    learner = QConfig(
+        learning_rate=5e-4,
+        anneal_updates=TAUGHT_UPDATES * TAUGHT_PROTOCOL.steps,
+        updates_per_step=TAUGHT_UPDATES,
+        batch_size=64,
+        memory_size=TAUGHT_PROTOCOL.steps,
+        discount=0.97,
+        n_step=3,
+        loss="huber",
+        reward_scale=PARALLEL_REWARD_SCALES.get(key, 1.0),
+        clip_norm=10.0,
+        target_every=10,
+        target_rate=0.05,
+        act_with="target",
+        mirror=True,
+        learning_starts=200,
+        exploration_start=0.9,
+        exploration_decay=0.9995,
+        exploration_advised=0.8,
+        taught=3.0,
+        taught_share=1.0,
+    )
+    if agent == "nfn":
+        learner = replace(learner, learning_rate=1e-2, structure_rate=0.05)
+    task = DoomTask(key, "fast", 4, advised=True)
+    config = RunConfig(task, "taught", learner, config.encoder, config.head, TAUGHT_PROTOCOL)
+    changed: RunConfig = with_values(config, TAUGHT_SHORT.get(key, {}))
+    return changed
+
+
 def long(key: str, agent: str) -> RunConfig:
     """At most ten minutes on one H200 with 16 cores: `parallel` with what a scenario needs beside it."""
     config = parallel(key, agent)
@@ -247,6 +284,23 @@ BETTER: dict[str, dict[str, Any]] = {
     },
     "TC": {"learning_rate": 1e-3, "exploration_decay": 0.999},
     "GH": {"discount": 0.98, "exploration_decay": 0.999},
+}
+
+TAUGHT_UPDATES = 2
+"""after each step"""
+TAUGHT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=10)
+
+# What a scenario needs beside the common recipe of `taught`; chosen on seeds 10 and 11 (docs/long.md).
+TAUGHT_SHORT: dict[str, dict[str, Any]] = {
+    "BP": {"episodes": 20},
+    "BR": {"episodes": 20},
+    "PP": {"planes": "motion", "discount": 0.99, "n_step": 10, "taught": 10.0, "episodes": 40},
+    "HTL": {"frame_skip": 2, "discount": 0.985, "episodes": 6},
+    # The script turns to the left alone, so what it advises would contradict itself in a mirror.
+    "DTC": {"frame_skip": 3, "mirror": False, "episodes": 6},
+    # To where one runs already is not seen in one picture.
+    "TC": {"planes": "motion", "episodes": 10},
+    "GH": {"episodes": 6},
 }
 
 # A script plays better than what is found by chance in minutes: most of what is explored is what it would do, and its

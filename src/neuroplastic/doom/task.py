@@ -46,7 +46,7 @@ class DoomTask:
 
     advised: bool = field(
         default=False,
-        metadata={"help": "training games tell what the scripted player would do, for exploration_advised"},
+        metadata={"help": "training games tell what a script would do, for exploration_advised and taught"},
     )
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class DoomTask:
         if self.observe == "objects":
             return ("readable",)
         in_paper = SCENARIOS[self.scenario].paper_nfn is not None
-        return ("tuned", "paper", "long") if in_paper else ("tuned", "long")
+        return ("tuned", "paper", "taught", "long") if in_paper else ("tuned", "long")
 
     def preset(self, name: str, agent: str, learner: str | None = None) -> RunConfig:
         """The configuration of that name for this scenario; the picture and frame skip are the preset's."""

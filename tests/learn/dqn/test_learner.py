@@ -63,6 +63,7 @@ def test_target_takes_the_action_of_the_network_and_its_value_from_the_target_ne
         discounts=torch.tensor([0.25, 0.0]),
         next_states=torch.tensor([[1], [1]], dtype=torch.uint8),
         next_steps=torch.tensor([1, 1]),
+        advice=torch.tensor([-1, -1]),
     )
     # Best by the network: action 1 (2 > 1), worth -30 to the target network; plain Q-learning would take 100.
     assert learner.targets(batch).tolist() == pytest.approx([0.4 + 0.25 * -30.0, 0.4])

@@ -19,7 +19,7 @@ from tests.learn.loop import Loop
 def batch_of(states: torch.Tensor, next_states: torch.Tensor | None = None) -> Batch:
     numbers = torch.zeros(len(states))
     following = states if next_states is None else next_states
-    return Batch(states, numbers.long(), numbers, numbers, following, numbers.long())
+    return Batch(states, numbers.long(), numbers, numbers, following, numbers.long(), numbers.long() - 1)
 
 
 def pictures(count: int, height: int = 7, width: int = 5, seed: int = 0, channels: int = 3) -> torch.Tensor:

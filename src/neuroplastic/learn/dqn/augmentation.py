@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from ..mirror import check_pictures, turned
+from ..teaching import mirrored_advice
 from .draws import Draws
 from .replay import Batch
 
@@ -32,7 +33,8 @@ def mirrored(batch: Batch, actions: Tensor, draws: Draws) -> Batch:
     """The batch with half of its transitions, drawn at random, seen in a mirror.
 
     Pictures are (B, H, W) or (B, H, W, channels); a state and the one that follows are turned together, and action
-    a becomes `actions[a]`. Rewards stay: that is only right in a world that looks and pays alike in a mirror.
+    a, taken or advised, becomes `actions[a]`. Rewards stay: that is only right in a world that looks and pays alike in
+    a mirror.
     """
     check_pictures("mirror", "turns", tuple(batch.states.shape))
     turn = draws.turns(len(batch.actions)).to(batch.states.device)
@@ -40,4 +42,5 @@ def mirrored(batch: Batch, actions: Tensor, draws: Draws) -> Batch:
         states=turned(batch.states, turn),
         next_states=turned(batch.next_states, turn),
         actions=torch.where(turn, actions[batch.actions], batch.actions),
+        advice=mirrored_advice(batch.advice, turn, actions),
     )

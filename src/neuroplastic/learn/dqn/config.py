@@ -11,6 +11,7 @@ from ...network.observation import Observation
 from ..device_memory import observation_bytes
 from ..experience import Setting
 from ..optimizing import LOSSES
+from ..teaching import HELP, check_teaching
 from .learner import QLearning
 
 
@@ -73,6 +74,10 @@ class QConfig:
     exploration_start: float = field(default=1.0, metadata={"help": "rate of random actions at first"})
     exploration_decay: float = field(default=0.9999, metadata={"help": "factor on that rate after each step"})
     exploration_floor: float = field(default=0.1, metadata={"help": "least rate of random actions"})
+    exploration_advised: float = field(default=0.0, metadata={"help": HELP["exploration_advised"]})
+    taught: float = field(default=0.0, metadata={"help": HELP["taught"]})
+    taught_share: float = field(default=0.5, metadata={"help": HELP["taught_share"]})
+    taught_margin: float = field(default=0.5, metadata={"help": HELP["taught_margin"]})
     adam_eps: float = field(default=1e-8, metadata={"help": "Adam's epsilon"})
     fused_adam: bool = field(
         default=True, metadata={"help": "Adam in one pass over memory; needs float parameters"}
@@ -94,6 +99,7 @@ class QConfig:
             within(name, getattr(self, name), 0, 1, open_low=True)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)
+        check_teaching(self)
         choose("loss", self.loss, LOSSES)
         for name in ("batch_size", "learning_starts", "n_step"):
             if getattr(self, name) > self.memory_size:
@@ -114,4 +120,5 @@ class QConfig:
             streams=setting.streams,
             device=setting.device,
             mirrored_actions=setting.mirrored_actions,
+            total_steps=setting.total_steps,
         )

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from ..device_memory import check_room
 from ..experience import Observations
+from ..teaching import NO_ADVICE
 from .replay import Batch, ReplayMemory
 
 # Columns of what is known of a step; whole numbers up to 2**24 are exact in single precision.
-_ACTION, _REWARD, _END, _LAST = range(4)
+_ACTION, _REWARD, _END, _LAST, _ADVICE = range(5)
 # Last frames of episodes cut short that there is room for at first.
 _FIRST_ROOM = 16
 # A multiple of this many values lies in the range drawn from, so that each remainder is as likely, within 1e-9.
@@ -23,7 +24,7 @@ _WIDE = 2**53
 
 
 class DeviceReplay(ReplayMemory):
-    """The memory with its frames, actions, rewards and ends on a device; what it gives lies there too.
+    """The memory with its frames, actions, advice, rewards and ends on a device; what it gives lies there too.
 
     `draw` is a function of tensors that stay where they are, and may be recorded as a CUDA graph, until
     `places` changes. Sums of rewards are taken in single precision.
@@ -42,8 +43,9 @@ class DeviceReplay(ReplayMemory):
         self.device, self._generator = device, generator
         self.places = 0
         """how often tensors were put elsewhere"""
-        self._known = torch.zeros(self._slots, 4, device=device)
+        self._known = torch.zeros(self._slots, 5, device=device)
         self._known[:, _LAST] = -1
+        self._known[:, _ADVICE] = NO_ADVICE
         self._bounds = torch.zeros(2, dtype=torch.int64, device=device)  # first step to sample, and how many
         self._weights = discount ** torch.arange(n_step, device=device).float()
         self._ahead = torch.arange(n_step, device=device)
@@ -70,9 +72,10 @@ class DeviceReplay(ReplayMemory):
         next_frame: Observations | None,
         *,
         last_frame: Observations | None = None,
+        advice: int = NO_ADVICE,
     ) -> None:
         """Add what was done at the current frame and what came of it; no next frame ends the episode."""
-        super().append(action, reward, next_frame, last_frame=last_frame)
+        super().append(action, reward, next_frame, last_frame=last_frame, advice=advice)
         self._tell(self._added - 1)
 
     def end_episode(self, *, cut_short: bool = False) -> None:
@@ -92,7 +95,7 @@ class DeviceReplay(ReplayMemory):
 
     def _gathered(self, steps: Tensor) -> Batch:
         assert self._pictures is not None
-        known = self._known[(steps[:, None] + self._ahead) % self._slots]  # (B, n, 4)
+        known = self._known[(steps[:, None] + self._ahead) % self._slots]  # (B, n, 5)
         ends = known[:, :, _END]
         if self.n_step == 1:  # a sum of one: a dozen kernels less
             before, returns, over = torch.zeros_like(ends), known[:, 0, _REWARD], ends[:, 0] > 0
@@ -119,6 +122,7 @@ class DeviceReplay(ReplayMemory):
             discounts=discounts,
             next_states=next_states,
             next_steps=following,
+            advice=known[:, 0, _ADVICE].long(),
         )
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -128,8 +132,9 @@ class DeviceReplay(ReplayMemory):
         if self._open_steps is not None and self._pictures is not None:
             self._current = self._pictures[self._added % self._slots].cpu().numpy()
         self._cuts, self._row_of, self._last = 0, {}, None
-        known = np.full((self._slots, 4), -1.0, np.float32)
+        known = np.full((self._slots, 5), -1.0, np.float32)
         known[:, _ACTION], known[:, _REWARD], known[:, _END] = self._actions, self._rewards, self._ends
+        known[:, _ADVICE] = self._advice
         self._known.copy_(torch.from_numpy(known))
         for step in self._last_frames:
             self._tell(step)
@@ -140,7 +145,7 @@ class DeviceReplay(ReplayMemory):
         """Bring what the host knows of a step, and the range to sample from, to the device."""
         slot = step % self._slots
         row = self._keep_last(step) if self._cut_short[slot] else -1
-        known = (self._actions[slot], self._rewards[slot], self._ends[slot], row)
+        known = (self._actions[slot], self._rewards[slot], self._ends[slot], row, self._advice[slot])
         self._send(self._known[slot], np.array(known, np.float32))
         self._tell_bounds()
 

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ...errors import InputError, at_least
+from ...errors import ConfigError, InputError, at_least
 from ...fuzzy.beside import beside
 from ...network.following import can_follow, follow
 from ...network.parameter_groups import parameter_groups
@@ -28,6 +28,7 @@ from ..optimizing import (
     set_learning_rate,
 )
 from ..seeding import RandomStreams
+from ..teaching import NO_ADVICE, margin_loss, teaching_weight, warn_unless_advised
 from .augmentation import mirrored, shifted
 from .device_replay import DeviceReplay
 from .draws import DeviceDraws, Draws, HostDraws
@@ -53,6 +54,9 @@ class QLearning:
     A round of `act`, `observe` and `update` is a step of the one game that it plays: an exploring action, its
     transition remembered, `updates_per_step` updates once learning has started, the exploration rate lowered.
 
+    Where the game advises, a share of the random actions may be what it advises; and where it is `taught`, the loss
+    also has `margin_loss`, with a weight that falls over `total_steps`.
+
     Acting, argmax and target passes run in evaluation mode (no dropout, no noise, running statistics); only
     the loss's forward pass runs in training mode; with `always_training` exploring, argmax and target passes do too,
     and evaluation alone does not. The network is left in evaluation mode between steps. The target network takes over
@@ -71,6 +75,7 @@ class QLearning:
         device: torch.device | str = "cpu",
         mirrored_actions: Sequence[int] | None = None,
         resident: bool | None = None,
+        total_steps: int | None = None,
     ) -> None:
         """`network` maps observations (B, *frame) to values (B, actions).
 
@@ -79,7 +84,10 @@ class QLearning:
 
         `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it. A `resident` learner keeps its
         memory on the device and draws there, so that an update asks the host nothing: by default, on a GPU.
+        `total_steps` are those of the run, which teaching falls over.
         """
+        if config.taught and total_steps is None:
+            raise ConfigError(f"taught={config.taught:g} falls over the run and needs total_steps, got None")
         self.config = config
         self.actions = at_least("actions", actions, 1)
         self.streams = streams
@@ -116,6 +124,9 @@ class QLearning:
         )
         self.updates = 0
         self._chosen = 0  # the action of the step under way
+        self._advice = NO_ADVICE  # upon the observation at hand
+        self._total_steps = 1 if total_steps is None else at_least("total_steps", total_steps, 1)
+        self._taught = torch.zeros((), device=self.device)  # a tensor, for updates that are recorded
         off = None if config.capture else "capture is off"
         unfit = "the target's passes are in training mode" if config.always_training else None
         self._update = RecordedStep(
@@ -176,8 +187,13 @@ class QLearning:
         ended, reward = bool(step.ended[0]), float(step.rewards[0])
         cut_short = ended and self.config.bootstrap_truncated and not step.terminated[0]
         self.replay.append(
-            self._chosen, reward, None if ended else following, last_frame=step.last[0] if cut_short else None
+            self._chosen,
+            reward,
+            None if ended else following,
+            last_frame=step.last[0] if cut_short else None,
+            advice=self._advice,
         )
+        self._advice = NO_ADVICE if step.advice is None else int(step.advice[0])
         if ended:
             self.replay.begin(following)
 
@@ -202,9 +218,14 @@ class QLearning:
         return check_values(values, len(observations), self.actions).argmax(dim=1)
 
     def explore(self, observation: Observations) -> int:
-        """An action for one observation: random at the exploration rate, else greedy."""
-        if self.exploration.is_random(self.streams.exploration):
-            return int(self.streams.exploration.integers(self.actions))
+        """An action for one observation: random at the exploration rate, or what is advised instead, else greedy."""
+        random = self.streams.exploration
+        if self.exploration.is_random(random):
+            if self.config.exploration_advised and random.random() < self.config.exploration_advised:
+                if self._advice >= 0:
+                    return self._advice
+            else:
+                return int(random.integers(self.actions))
         if self.config.always_training:
             frames = torch.from_numpy(observation[None]).to(self.device)
             return int(values_in_training(self.actor, frames).argmax())
@@ -221,6 +242,7 @@ class QLearning:
         """Replace the observation to be acted upon next, where an environment did not repeat an episode."""
         self.replay.replace_current(observation)
         self._target_values.forget()
+        self._advice = NO_ADVICE
 
     def abandon_episode(self, game: int, observation: Observations) -> None:
         """End the episode under way, if there is one, as if it had been cut short; `observation` begins the next."""
@@ -228,6 +250,7 @@ class QLearning:
             self.replay.end_episode(cut_short=self.config.bootstrap_truncated)
             self._target_values.forget()  # the step to come has another frame now
         self.replay.begin(observation)
+        self._advice = NO_ADVICE
 
     def figures(self) -> dict[str, float]:
         """Exploration rate, step size and updates so far."""
@@ -251,11 +274,19 @@ class QLearning:
             progress = min(1.0, self.updates / self.config.anneal_updates)
             self._rate = self.config.learning_rate * (1 - 0.9 * progress)
             set_learning_rate(self.optimizer, self._rate)
+        if self.config.taught or self.config.exploration_advised:
+            self._be_taught()
         loss = self._once()
         self.updates += 1
         if self.updates % self.config.target_every == 0:
             self.move_target()
         return loss
+
+    def _be_taught(self) -> None:
+        """Bring the weight of advice up to date, and say so if there is none."""
+        if not self.updates:
+            warn_unless_advised(self.replay.advice, self.config, "the steps before the first update")
+        self._taught.fill_(teaching_weight(self.config, self.replay.added - 1, self._total_steps))
 
     def _once(self) -> Tensor:
         """One update, replayed where it can be; its loss."""
@@ -271,8 +302,10 @@ class QLearning:
         batch = self._batch()
         targets = self._begin_targets(batch)
         self.network.train()
-        values = self.network(batch.states).gather(1, batch.actions[:, None]).squeeze(1)
-        loss = LOSSES[self.config.loss](values, targets())
+        values = self.network(batch.states)
+        loss = LOSSES[self.config.loss](values.gather(1, batch.actions[:, None]).squeeze(1), targets())
+        if self.config.taught:
+            loss = loss + self._taught * margin_loss(values, batch.advice, self.config.taught_margin)
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         self.network.eval()
         return loss.detach()
@@ -354,6 +387,7 @@ class QLearning:
             "exploration": self.exploration.state_dict(),
             "random": self.streams.state_dict(),
             "updates": self.updates,
+            "advice": self._advice,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -366,6 +400,7 @@ class QLearning:
         self.exploration.load_state_dict(state["exploration"])
         self.streams.load_state_dict(state["random"])
         self.updates = state["updates"]
+        self._advice = state.get("advice", NO_ADVICE)  # earlier states have none
         self._rate = float(self.optimizer.param_groups[0]["lr"])
         self._update.forget()
         self._decision.forget()

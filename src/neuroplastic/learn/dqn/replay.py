@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ...errors import ConfigError, InputError, at_least
 from ..experience import Observations
+from ..teaching import NO_ADVICE
 
 _TYPES = (np.dtype(np.uint8), np.dtype(np.float32))
 
@@ -31,15 +32,17 @@ class Batch(NamedTuple):
     """(B, *frame): the frame n steps on, or the last of an episode cut short; of no meaning where the discount is 0"""
     next_steps: Tensor
     """int64 (B,): number of the step that `next_states` is the frame of, which never changes; -1: of none"""
+    advice: Tensor
+    """int64 (B,): what the game advised to do in the states, -1 where it did not say"""
 
 
 class ReplayMemory:
     """The last `capacity` transitions, sampled uniformly, with n-step returns.
 
-    Slot t holds the frame of step t, the action taken there, its reward and whether the episode ended by
-    it. The next frame of t is the frame of t + 1; an episode's last transition has none. One slot more than
-    `capacity` holds the frame that was not yet acted upon. A step can be sampled as soon as its n-step
-    return is known: n steps later, or when its episode ends.
+    Slot t holds the frame of step t, the action taken there, the one that was advised, the reward and whether the
+    episode ended by it. The next frame of t is the frame of t + 1; an episode's last transition has none. One slot
+    more than `capacity` holds the frame that was not yet acted upon. A step can be sampled as soon as its n-step return
+    is known: n steps later, or when its episode ends.
 
     An episode may be cut short: then its last frame, which nobody acts upon, is kept beside the slots, and returns
     go on with its value. Without one, an end is an end.
@@ -59,6 +62,7 @@ class ReplayMemory:
         self._first: Observations | None = None  # what all frames are like
         self._actions = np.zeros(self._slots, np.int64)
         self._rewards = np.zeros(self._slots, np.float32)
+        self._advice = np.full(self._slots, NO_ADVICE)
         self._ends = np.zeros(self._slots, np.bool_)
         self._cut_short = np.zeros(self._slots, np.bool_)
         self._last_frames: dict[int, Observations] = {}  # of episodes cut short, by step, oldest first
@@ -69,6 +73,16 @@ class ReplayMemory:
         """How many transitions can be sampled."""
         first, stop = self._range()
         return stop - first
+
+    @property
+    def added(self) -> int:
+        """How many transitions were ever added."""
+        return self._added
+
+    @property
+    def advice(self) -> NDArray[np.int64]:
+        """What was advised in the steps that are kept, in no order; -1 where nothing was."""
+        return self._advice
 
     @property
     def current_frame(self) -> NDArray[Any] | None:
@@ -92,10 +106,11 @@ class ReplayMemory:
         next_frame: Observations | None,
         *,
         last_frame: Observations | None = None,
+        advice: int = NO_ADVICE,
     ) -> None:
         """Add what was done at the current frame and what came of it; no next frame ends the episode.
 
-        The `last_frame` of an episode that ends so is for one cut short.
+        The `last_frame` of an episode that ends so is for one cut short. The `advice` is what the game advised to do.
         """
         if self._open_steps is None:
             raise InputError("no episode is under way; give its first frame to begin()")
@@ -105,6 +120,7 @@ class ReplayMemory:
         slot = self._added % self._slots
         self._actions[slot] = action
         self._rewards[slot] = reward
+        self._advice[slot] = advice
         self._ends[slot] = self._cut_short[slot] = False
         self._added += 1
         self._open_steps += 1
@@ -182,6 +198,7 @@ class ReplayMemory:
             discounts=torch.from_numpy(discounts.astype(np.float32)),
             next_states=frames[len(steps) :],
             next_steps=torch.from_numpy(following),
+            advice=torch.from_numpy(self._advice[window[:, 0]]),
         )
 
     def state_dict(self) -> dict[str, Any]:
@@ -194,6 +211,7 @@ class ReplayMemory:
             "actions": torch.from_numpy(self._actions[:used]),
             "rewards": torch.from_numpy(self._rewards[:used]),
             "ends": torch.from_numpy(self._ends[:used]),
+            "advice": torch.from_numpy(self._advice[:used]),
         }
         if self._last_frames:
             state["cut_short"] = {
@@ -226,6 +244,9 @@ class ReplayMemory:
         for mine, saved in ((self._actions, "actions"), (self._rewards, "rewards"), (self._ends, "ends")):
             mine[: len(frames)] = state[saved].numpy()
             mine[len(frames) :] = 0
+        self._advice[:] = NO_ADVICE
+        if "advice" in state:  # earlier states hold none
+            self._advice[: len(frames)] = state["advice"].numpy()
         self._last_frames, self._cut_short[:] = {}, False
         if "cut_short" in state:
             saved_steps, last_frames = (state["cut_short"][name] for name in ("steps", "last_frames"))

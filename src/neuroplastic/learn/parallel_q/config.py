@@ -11,12 +11,11 @@ from ...network.observation import Observation
 from ..device_memory import observation_bytes
 from ..experience import Setting
 from ..optimizing import LOSSES
+from ..teaching import HELP, MOST_WEIGHT, check_teaching
 from .learner import ParallelQLearning
 
 MOST_GAMES = 4096
 """At once: each takes memory and files of the system."""
-MOST_WEIGHT = 1e6
-"""Of one thing beside another: beyond it single precision keeps nothing of the other."""
 
 
 @dataclass(frozen=True)
@@ -66,21 +65,10 @@ class ParallelQConfig:
         default=(),
         metadata={"help": "how often each action is drawn at random, such as 1,1,0.1; none: alike"},
     )
-    exploration_advised: float = field(
-        default=0.0,
-        metadata={"help": "share of the random actions that the game advises instead, where it does"},
-    )
-    taught: float = field(
-        default=0.0,
-        metadata={"help": "weight at first of preferring what the game advises; 0: not taught"},
-    )
-    taught_share: float = field(
-        default=0.5, metadata={"help": "share of the run over which that weight falls in a line to 0"}
-    )
-    taught_margin: float = field(
-        default=0.5,
-        metadata={"help": "by how much the advised action is to be worth more, in scaled rewards"},
-    )
+    exploration_advised: float = field(default=0.0, metadata={"help": HELP["exploration_advised"]})
+    taught: float = field(default=0.0, metadata={"help": HELP["taught"]})
+    taught_share: float = field(default=0.5, metadata={"help": HELP["taught_share"]})
+    taught_margin: float = field(default=0.5, metadata={"help": HELP["taught_margin"]})
     mirror: bool = field(
         default=False, metadata={"help": "half of the decisions learned from are seen in a mirror"}
     )
@@ -102,10 +90,7 @@ class ParallelQConfig:
         for name in ("q_lambda", "discount", "exploration_start", "exploration_floor", "exploration_share"):
             within(name, getattr(self, name), 0, 1)
         within("exploration_spread", self.exploration_spread, 0)
-        within("exploration_advised", self.exploration_advised, 0, 1)
-        within("taught_share", self.taught_share, 0, 1)
-        for name in ("taught", "taught_margin"):
-            within(name, getattr(self, name), 0, MOST_WEIGHT)
+        check_teaching(self)
         within("structure_rate", self.structure_rate, 0, 1, open_low=True)
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)

@@ -17,11 +17,11 @@ from ..experience import Observations, Setting, Step
 from ..greedy import greedy_actions, preferences_of
 from ..mirror import check_pictures
 from ..optimizing import load_optimizer_state, optimizer_state
+from ..teaching import teaching_weight, warn_unless_advised
 from .deciding import Decisions
 from .exploring import RandomActions
 from .returns import lambda_returns
 from .rollout import Rollout
-from .teaching import warn_unless_advised
 from .updating import Updates
 
 if TYPE_CHECKING:
@@ -198,9 +198,7 @@ class ParallelQLearning:
         self._mean_value = float(rollout.values.mean())
         self._rate = self._learning_rate()
         if not self.updates:
-            warn_unless_advised(
-                rollout.advice, taught=self.config.taught, followed=self.config.exploration_advised
-            )
+            warn_unless_advised(rollout.advice, self.config, "the first rollout")
         loss = self._updates.learn(rollout, targets, rate=self._rate, taught=self._teaching())
         rollout.restart()
         return loss
@@ -318,5 +316,4 @@ class ParallelQLearning:
 
     def _teaching(self) -> float:
         """The weight of what games advise for the rollout at hand."""
-        before, falls_over = self.steps - self.config.decisions, self.config.taught_share * self.total_steps
-        return self.config.taught * (1 - before / falls_over) if before < falls_over else 0.0
+        return teaching_weight(self.config, self.steps - self.config.decisions, self.total_steps)

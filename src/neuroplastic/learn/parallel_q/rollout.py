@@ -12,10 +12,10 @@ from torch import Tensor
 
 from ...errors import InputError
 from ..experience import Observations, Step
+from ..teaching import NO_ADVICE
 
 _TYPES = (np.dtype(np.uint8), np.dtype(np.float32))
 _BY_DECISION = ("actions", "values", "rewards", "ended", "advice")
-_NO_ADVICE = -1
 
 
 class Rollout:
@@ -42,7 +42,7 @@ class Rollout:
         """of the best actions, when the decisions were made"""
         self.rewards = np.zeros((length, games), np.float32)
         self.ended = np.zeros((length, games), np.bool_)
-        self.advice = np.full((length, games), _NO_ADVICE)
+        self.advice = np.full((length, games), NO_ADVICE)
         """what the games would have done; -1 where they did not say"""
         self.last: dict[tuple[int, int], Observations] = {}
         """last observation of each episode that was cut short and whose value counts on, by decision and game"""

@@ -15,10 +15,10 @@ from ..experience import Setting
 from ..mirror import mirrored_pairs, turned
 from ..optimizing import LOSSES, descend, hold_learning_rate, set_learning_rate
 from ..radam import DeviceRAdam
+from ..teaching import margin_loss, mirrored_advice
 from .device_rollout import DeviceRollout
 from .pending import PendingUpdates
 from .rollout import Rollout
-from .teaching import margin_loss
 
 if TYPE_CHECKING:
     from .config import ParallelQConfig
@@ -183,8 +183,7 @@ class Updates:
             assert turn is not None
             states = turned(states, turn)
             actions = torch.where(turn, self._mirrored_actions[actions], actions)
-            seen = self._mirrored_actions[advice.clamp(min=0)]
-            advice = torch.where(turn & (advice >= 0), seen, advice)
+            advice = mirrored_advice(advice, turn, self._mirrored_actions)
         values = self.network(states)
         loss = LOSSES[self.config.loss](values.gather(1, actions[:, None]).squeeze(1), targets)
         if self.config.taught:
