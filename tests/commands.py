@@ -127,6 +127,9 @@ def serve() -> None:
     import neuroplastic.usecases.rules
 
     with contextlib.suppress(ImportError):  # where nothing is searched for
+        import alembic.command  # noqa: F401  (as storages of studies do)
+        import sqlalchemy.dialects.sqlite  # noqa: F401
+
         import neuroplastic.usecases.studies  # noqa: F401
 
     for module in sys.argv[1:]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -53,3 +54,27 @@ def test_training_and_playing_need_no_scikit_learn(modules_after):
         "import neuroplastic.cli.train, neuroplastic.usecases.runs, neuroplastic.usecases.playing"
     )
     assert not {"sklearn", "pandas", "scipy"} & brought
+
+
+def test_telling_how_many_trials_are_enough_waits_for_no_statistics(modules_after):
+    brought = modules_after("from neuroplastic.analysis.enough import TO_CHOOSE")
+    assert not {"sklearn", "pandas", "scipy"} & brought
+
+
+def test_names_of_the_analysis_are_found_whatever_part_of_it_was_imported_first():
+    from neuroplastic import analysis
+    from neuroplastic.analysis import clustering
+
+    found = {name: getattr(analysis, name) for name in analysis.__all__}
+    assert not [name for name, thing in found.items() if isinstance(thing, ModuleType)]
+    assert found["clusters"] is clustering.clusters
+    assert set(found) <= set(dir(analysis))
+    with pytest.raises(AttributeError, match="has no attribute 'custers'"):
+        analysis.custers  # noqa: B018
+
+
+def test_an_analysis_without_its_packages_names_the_extra(fresh_python):
+    code = "import sys; sys.modules['sklearn'] = None; import neuroplastic.analysis"
+    said = fresh_python(code, check=False).stderr
+    assert "MissingPackageError" in said
+    assert "(there is no sklearn); install them with: pip install 'neuroplastic[study]'" in said

@@ -8,45 +8,48 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
 from ..errors import MissingPackageError
 
-try:
-    import optuna as _optuna  # noqa: F401
-    import scipy as _scipy  # noqa: F401
-    import sklearn as _sklearn  # noqa: F401
-except ImportError as error:
+_missing = [package for package in ("scipy", "sklearn", "optuna") if find_spec(package) is None]
+if _missing:
     raise MissingPackageError(
-        f"neuroplastic.analysis needs scipy, scikit-learn and Optuna ({error}); "
+        f"neuroplastic.analysis needs scipy, scikit-learn and Optuna (there is no {_missing[0]}); "
         "install them with: pip install 'neuroplastic[study]'"
-    ) from error
+    )
 
-from .agreement import (
-    Concordance,
-    IntraclassCorrelation,
-    icc_1_1,
-    icc_3_k,
-    kendalls_w,
-    ranks,
-)
-from .best import best_trial
-from .clusters import Cluster, clusters, medoid, optics_labels
-from .comparison import (
-    Comparison,
-    FTest,
-    TTest,
-    cohens_d,
-    compare,
-    f_test,
-    student_t_test,
-    welch_t_test,
-)
-from .dendrogram import Dendrogram, Merge, upgma
-from .errors import AnalysisError, NoVariationError, StudyError, TableError, TooFewError
-from .gower import gower_distances
-from .importance import EVALUATORS, importances, leading, mean_importances
-from .samples import Sample, pooled
-from .studies import load_studies, load_study
-from .study_table import Epoch, StudyTable, TrialRow
+if TYPE_CHECKING:
+    from .agreement import (
+        Concordance,
+        IntraclassCorrelation,
+        icc_1_1,
+        icc_3_k,
+        kendalls_w,
+        ranks,
+    )
+    from .best import best_trial
+    from .clustering import Cluster, clusters, medoid, optics_labels
+    from .comparison import (
+        Comparison,
+        FTest,
+        TTest,
+        cohens_d,
+        compare,
+        f_test,
+        student_t_test,
+        welch_t_test,
+    )
+    from .dendrogram import Dendrogram, Merge, upgma
+    from .errors import AnalysisError, NoVariationError, StudyError, TableError, TooFewError
+    from .gower import gower_distances
+    from .importance import EVALUATORS, importances, leading, mean_importances
+    from .samples import Sample, pooled
+    from .studies import load_studies, load_study
+    from .study_table import Epoch, StudyTable, TrialRow
 
 __all__ = [
     "EVALUATORS",
@@ -89,3 +92,34 @@ __all__ = [
     "upgma",
     "welch_t_test",
 ]
+
+# Where the names are defined. Each waits until it is asked for: scipy and scikit-learn take seconds to import,
+# and who wants to know how many trials a study needs wants neither.
+_HOMES = {
+    ".agreement": "Concordance IntraclassCorrelation icc_1_1 icc_3_k kendalls_w ranks",
+    ".best": "best_trial",
+    ".clustering": "Cluster clusters medoid optics_labels",
+    ".comparison": "Comparison FTest TTest cohens_d compare f_test student_t_test welch_t_test",
+    ".dendrogram": "Dendrogram Merge upgma",
+    ".errors": "AnalysisError NoVariationError StudyError TableError TooFewError",
+    ".gower": "gower_distances",
+    ".importance": "EVALUATORS importances leading mean_importances",
+    ".samples": "Sample pooled",
+    ".studies": "load_studies load_study",
+    ".study_table": "Epoch StudyTable TrialRow",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        # With name and object, Python itself adds "did you mean".
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+        )
+    found = globals()[name] = getattr(import_module(_HOME[name], __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..analysis import agreement
 from ..analysis.best import best_trial
-from ..analysis.clusters import Cluster, clusters
+from ..analysis.clustering import Cluster, clusters
 from ..analysis.comparison import Comparison, compare
 from ..analysis.dendrogram import upgma
 from ..analysis.enough import TO_CHOOSE, TO_WEIGH, need_trials
