@@ -91,6 +91,7 @@ READINGS = {
         "--anneal-updates 5000 --target-every 1 --target-rate 0.01 --act-with target",
     ),
     "batch_128": Lever("batch", "batches of 128", "--batch-size 128"),
+    "late_batch": Lever("batch", "batches of 128 in the second half", "--late-batch 128"),
     "n_step_1": Lever("returns", "one-step returns", "--n-step 1"),
     "n_step_5": Lever("returns", "returns of five steps", "--n-step 5"),
     "quiet": Lever("noise", "the noise falls to none by half time", "--noise-passes 2500", ("nfn",)),

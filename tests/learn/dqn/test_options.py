@@ -96,10 +96,15 @@ class Linear(nn.Module):
         return values
 
 
-def learner_of(shape: tuple[int, ...], **fields: object) -> QLearning:
+def learner_of(shape: tuple[int, ...], *, total_steps: int | None = None, **fields: object) -> QLearning:
     config = QConfig(**{"batch_size": 2, "memory_size": 20, "learning_rate": 0.01, **fields})  # type: ignore[arg-type]
     learner = QLearning(
-        Linear(int(np.prod(shape))), config, actions=2, streams=RandomStreams(0), mirrored_actions=(1, 0)
+        Linear(int(np.prod(shape))),
+        config,
+        actions=2,
+        streams=RandomStreams(0),
+        mirrored_actions=(1, 0),
+        total_steps=total_steps,
     )
     generator = np.random.default_rng(0)
     learner.replay.begin(generator.integers(0, 256, shape, np.uint8))
@@ -229,6 +234,22 @@ def test_without_annealing_the_step_size_stays():
     assert learner.optimizer.param_groups[0]["lr"] == 0.2
 
 
+def test_batches_are_larger_in_the_second_half_of_a_run_where_that_is_asked_for():
+    sizes = []
+    for total in (30, 20, 19, 10):  # ten steps are remembered
+        learner = learner_of((4,), late_batch=7, total_steps=total)
+        learner.network.register_forward_hook(
+            lambda net, given, _: sizes.append(len(given[0])) if net.training else None
+        )
+        assert learner.step() is not None
+    assert sizes == [2, 2, 7, 7]
+
+
+def test_a_late_batch_needs_to_know_how_long_the_run_is():
+    with pytest.raises(ConfigError, match="late_batch=7 begins at half of the run and needs total_steps"):
+        learner_of((4,), late_batch=7)
+
+
 class Preferring(Linear):
     """Prefers what is worth least, so that the test can tell preferences from values."""
 
@@ -329,6 +350,8 @@ def test_a_reloaded_run_with_all_options_goes_on_bit_for_bit(pause, always_train
 @pytest.mark.parametrize(
     ("field", "value"),
     [
+        ("late_batch", 0),
+        ("late_batch", 2.5),
         ("anneal_updates", 0),
         ("anneal_updates", 2.5),
         ("anneal_updates", True),

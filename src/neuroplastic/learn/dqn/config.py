@@ -28,6 +28,10 @@ class QConfig:
         default=None, metadata={"help": "updates over which the step size falls to a tenth; none: constant"}
     )
     batch_size: int = field(default=32, metadata={"help": "transitions per update"})
+    late_batch: int | None = field(
+        default=None,
+        metadata={"help": "transitions per update in the second half of a run; none: batch_size"},
+    )
     memory_size: int = field(default=10_000, metadata={"help": "transitions kept for replay"})
     discount: float = field(default=0.99, metadata={"help": "weight of the next step's value, 0 to 1"})
     n_step: int = field(default=1, metadata={"help": "rewards summed before the value of the state reached"})
@@ -90,6 +94,8 @@ class QConfig:
             at_least(name, getattr(self, name), 0)
         if self.anneal_updates is not None:
             at_least("anneal_updates", self.anneal_updates, 1)
+        if self.late_batch is not None:
+            at_least("late_batch", self.late_batch, 1)
         choose("act_with", self.act_with, ("network", "target"))
         for name in ("learning_rate", "reward_scale", "adam_eps"):
             within(name, getattr(self, name), 0, open_low=True)

@@ -84,10 +84,14 @@ class QLearning:
 
         `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it. A `resident` learner keeps its
         memory on the device and draws there, so that an update asks the host nothing: by default, on a GPU.
-        `total_steps` are those of the run, which teaching falls over.
+        `total_steps` are those of the run, which teaching falls over and at half of which a late batch begins.
         """
         if config.taught and total_steps is None:
             raise ConfigError(f"taught={config.taught:g} falls over the run and needs total_steps, got None")
+        if config.late_batch is not None and total_steps is None:
+            raise ConfigError(
+                f"late_batch={config.late_batch} begins at half of the run and needs total_steps, got None"
+            )
         self.config = config
         self.actions = at_least("actions", actions, 1)
         self.streams = streams
@@ -141,7 +145,7 @@ class QLearning:
         self._decision = RecordedPass(
             "a decision", self._best, self.device, why_not=lambda: off, silent=not config.capture
         )
-        self._places = 0  # of the memory, when the update was recorded
+        self._recorded = (0, 0)  # places of the memory and batch size, when the update was recorded
 
     def _memory(self) -> ReplayMemory:
         config = self.config
@@ -164,6 +168,14 @@ class QLearning:
     def ready(self) -> bool:
         """Whether the memory holds enough transitions to learn from."""
         return len(self.replay) >= max(self.config.batch_size, self.config.learning_starts)
+
+    @property
+    def batch_size(self) -> int:
+        """Transitions of an update now: `late_batch` once half of the run's steps are over, if there is one."""
+        late = self.config.late_batch
+        if late is None or 2 * self.replay.added <= self._total_steps:
+            return self.config.batch_size
+        return late
 
     def begin(self, observations: Observations) -> None:
         """The first observation of the first episode, (1, *frame)."""
@@ -292,9 +304,10 @@ class QLearning:
         """One update, replayed where it can be; its loss."""
         if not isinstance(self.replay, DeviceReplay):
             return self._updated()
-        if self.replay.places != self._places:
+        recorded = (self.replay.places, self.batch_size)
+        if recorded != self._recorded:
             self._update.forget()
-            self._places = self.replay.places
+            self._recorded = recorded
         return self._update()
 
     def _updated(self) -> Tensor:
@@ -314,10 +327,10 @@ class QLearning:
         """Transitions to learn from, drawn and changed as is asked for, on the device."""
         draws: Draws
         if isinstance(self.replay, DeviceReplay):
-            batch = self.replay.draw(self.config.batch_size)
+            batch = self.replay.draw(self.batch_size)
             draws = DeviceDraws(self.streams.on_device(self.device))
         else:
-            batch = self.replay.sample(self.config.batch_size, self.streams.replay)
+            batch = self.replay.sample(self.batch_size, self.streams.replay)
             batch = Batch(*(tensor.to(self.device, non_blocking=True) for tensor in batch))
             draws = HostDraws(self.streams.replay)
         if self.config.shift_pixels:
