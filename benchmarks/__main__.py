@@ -20,7 +20,7 @@ OTHERS = ("doom_environment", "parallel_games", "training_step", "explaining", "
 # Those with options of their own.
 WITH_OPTIONS = (
     *("tables", "frontier", "many_rows", "students", "pointing", "cloning", "read_back", "ten_pictures"),
-    *("objects_speed", "ceiling"),
+    *("objects_speed", "ceiling", "pixel_ablation", "carrying", "control"),
 )
 # Those of the others that can print their table as Markdown.
 MARKDOWN = ("simplifying",)

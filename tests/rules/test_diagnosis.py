@@ -70,20 +70,24 @@ def by_definition(setup, net, x, anything, decision):
     shares = [count / rows for count in leads if count]
     averaged = setup.decided(net, array(x), np.tile(firing.mean(axis=0), (rows, 1)))
     outputs = steps["output"]
-    changes = 0
+    left = outputs - averaged
+    changes = stays = 0
     for b in range(rows):
         if decision == "class":
-            changes += int(np.argmax(outputs[b]) != np.argmax(averaged[b]))
+            taken = np.argmax(outputs[b])
+            changes += int(taken != np.argmax(averaged[b]))
+            others = [left[b, o] for o in range(outputs.shape[1]) if o != taken]
+            stays += all(left[b, taken] - other > 1e-6 * np.abs(outputs).max() for other in others)
         else:
-            moved = [
-                abs(outputs[b, o] - averaged[b, o]) > 0.1 * np.std(outputs[:, o])
-                for o in range(outputs.shape[1])
-            ]
-            changes += any(moved)
+            unit = [0.1 * np.std(outputs[:, o]) for o in range(outputs.shape[1])]
+            changes += any(abs(left[b, o]) > unit[o] for o in range(outputs.shape[1]))
+            level = averaged.mean(axis=0)
+            stays += all(abs(averaged[b, o] - level[o]) <= unit[o] for o in range(outputs.shape[1]))
     return {
         "leading_rules": np.exp(-sum(share * np.log(share) for share in shares)),
         "dead_rules": sum(all(firing[b, u] <= 0.01 for b in range(rows)) for u in range(rules)),
         "carry": changes / rows,
+        "alone": stays / rows,
         "fit": fits / rows,
         "premises": premises / rows,
         "rules_per_decision": deciding / rows,
@@ -91,7 +95,7 @@ def by_definition(setup, net, x, anything, decision):
 
 
 def figures(diagnosis):
-    names = ("leading_rules", "dead_rules", "carry", "fit", "premises", "rules_per_decision")
+    names = ("leading_rules", "dead_rules", "carry", "alone", "fit", "premises", "rules_per_decision")
     return {name: getattr(diagnosis, name) for name in names}
 
 
@@ -115,10 +119,22 @@ def test_figures_keep_within_their_bounds(setup, seed):
     assert 1 <= found.leading_rules <= setup.U * (1 + 1e-12)
     assert 0 <= found.dead_rules < setup.U
     assert 0 <= found.carry <= 1
+    assert 0 <= found.alone <= 1
     assert 0 <= found.fit <= 1
     assert 0 <= found.premises <= setup.D
     assert 1 <= found.rules_per_decision <= setup.U
     assert found.leading_rules <= (setup.U - found.dead_rules) * (1 + 1e-12), "who leads 12 rules is not dead"
+
+
+@law
+@given(setup=setups(), seed=seeds)
+def test_with_constant_conclusions_carry_is_one_less_the_share_of_the_action_that_is_best_on_average(
+    setup, seed
+):
+    net, x, _ = network_and_rows(replace(setup, consequent="constant"), seed)
+    outputs = net.eval()(x).detach()
+    one = (outputs.argmax(dim=1) == outputs.mean(dim=0).argmax()).double().mean()
+    assert npl.diagnose(net, x, decision="class").carry == pytest.approx(1 - float(one))
 
 
 @law
@@ -224,6 +240,8 @@ def test_two_rules_that_share_the_rows():
     assert found.fit == pytest.approx(5 / 7)
     # On average cold fires more, so cold is decided everywhere: the two hot rows change.
     assert found.carry == pytest.approx(2 / 7)
+    # Less that average, what is left says hot in the middle row too, where both fire alike.
+    assert found.alone == pytest.approx(6 / 7)
     assert (found.dead_rules, found.premises) == (0, 1)
     # Only in the middle does it take both rules to hold 95 %: at 3 hot fires exp(-49/8 + 9/8) = .7 %.
     assert found.rules_per_decision == pytest.approx(8 / 7)
@@ -255,7 +273,7 @@ def test_a_linear_model_with_rules_around_it_is_said_to_be_collapsed():
         net.bias.zero_()
         net.weight.copy_(torch.tensor([[[1.0], [0.0]]]).expand(2, 2, 1))
     found = npl.diagnose(net, torch.linspace(-5, 15, 41).unsqueeze(1))
-    assert found.carry == 0
+    assert (found.carry, found.alone) == (0, 0)
     assert found.leading_rules > 1.9
     assert found.collapsed
     assert "rules take turns, but the THEN parts decide" in found.advice
@@ -297,7 +315,8 @@ def test_of_a_hierarchy_the_last_level_is_diagnosed_and_the_others_on_demand():
     first = npl.diagnose(stack, x, level=0)
     assert (first.rules, first.attributes, first.consequent) == (5, 3, "constant")
     alone = npl.diagnose(below, x)
-    assert replace(first, carry=0) == replace(alone, carry=0)
+    # which decision is meant is that of the last level
+    assert replace(first, carry=0, alone=0) == replace(alone, carry=0, alone=0)
     # What counts as a change is the last level's answer: constants below, fired alike, make it one for all rows.
     same = above(below.consequent(x, below.firing(x).mean(dim=0).expand(40, -1), 0)).argmax(dim=1)
     assert first.carry == float((same != stack(x).argmax(dim=1)).double().mean())
@@ -434,6 +453,7 @@ def test_advice_says_what_the_figures_mean_and_what_to_do(change, collapsed, wor
         leading_rules=3.0,
         dead_rules=0,
         carry=0.6,
+        alone=0.9,
         fit=0.9,
         premises=2.0,
         rules_per_decision=1.5,
@@ -447,5 +467,5 @@ def test_advice_says_what_the_figures_mean_and_what_to_do(change, collapsed, wor
     lines = str(found).splitlines()
     what = "observations" if found.source == "agent" else "rows"
     assert lines[0] == f"Do the rules decide? On {found.rows} {what}:"
-    assert " ".join(lines[7:]) == found.advice
+    assert " ".join(lines[8:]) == found.advice
     assert max(map(len, lines)) <= 110

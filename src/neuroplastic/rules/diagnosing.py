@@ -134,13 +134,15 @@ def _figures(
         _decided(net, part, mean.expand(len(part), -1), above).cpu().double() for part in parts(x, net)
     ]
     share = leads[leads > 0] / rows
+    decided, on_average = torch.cat(outputs).cpu().double(), torch.cat(averaged)
     return Diagnosis(
         rows=rows,
         rules=net.rules,
         attributes=net.in_features,
         leading_rules=math.exp(-float((share * share.log()).sum())),
         dead_rules=int((peak <= LIVING).sum()),
-        carry=_changed(torch.cat(outputs).cpu().double(), torch.cat(averaged), decision),
+        carry=_changed(decided, on_average, decision),
+        alone=_staying(decided, on_average, decision),
         fit=fits / rows,
         premises=premises / rows,
         rules_per_decision=deciding / rows,
@@ -196,3 +198,18 @@ def _changed(outputs: Tensor, averaged: Tensor, decision: str) -> float:
     unit = torch.maximum(unit, 10 * ROUNDING * outputs.abs().amax(dim=0))
     moved = (outputs - averaged).abs() > MOVING * unit
     return float(moved.any(dim=1).double().mean())
+
+
+def _staying(outputs: Tensor, averaged: Tensor, decision: str) -> float:
+    """The share of decisions that are the same without what averaged firing concludes; both outputs are (B, O).
+
+    A number keeps its level, the mean of that over the rows. Of classes, a tie decides nothing: what is left has to
+    set the decision apart from all others.
+    """
+    left = outputs - averaged
+    if decision == "number":
+        return 1 - _changed(outputs, left + averaged.mean(dim=0), decision)
+    taken = outputs.argmax(dim=1, keepdim=True)
+    others = left.scatter(1, taken, -math.inf).amax(dim=1)
+    clear = ROUNDING * outputs.abs().amax()
+    return float((left.gather(1, taken).squeeze(1) - others > clear).double().mean())

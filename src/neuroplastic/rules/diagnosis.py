@@ -30,6 +30,8 @@ class Diagnosis:
     """rules that fire more than 1 % on no row"""
     carry: float
     """share of the decisions that change when each rule fires on every row as it does on average"""
+    alone: float
+    """share of the decisions that stay when what the rules conclude so, firing as on average, is taken away"""
     fit: float
     """share of the rows on which every premise of the leading rule has membership .5 or more; "any" always fits"""
     premises: float
@@ -115,6 +117,7 @@ class Diagnosis:
             ("leading rules", f"{self.leading_rules:.1f} of {self.rules}"),
             ("dead rules", f"{self.dead_rules} of {self.rules} never fire above 1 %"),
             ("carry", f"{self.carry:.2f} of the decisions {changes} when all rules fire as on average"),
+            ("alone", f"{self.alone:.2f} of the decisions stay when what rules say on average is taken away"),
             ("fit", f"{self.fit:.2f} of the decisions: every premise of the leading rule fits .5 or more"),
             ("premises", f"{self.premises:.1f} of {self.attributes} possible ones in the leading rule"),
             ("rules per decision", f"{self.rules_per_decision:.1f} hold 95 % of the firing"),
