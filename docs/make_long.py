@@ -9,13 +9,14 @@ import argparse
 import csv
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
+import short_budget
+from comparing import compared, spread
 from long_text import LESSONS, PAGE, PP
 from long_trials import Row, collected, earlier, read, write
 
-from neuroplastic.analysis import welch_t_test
 from neuroplastic.doom.presets import LONG, PAPER_DNN
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.usecases.cards import card_of
@@ -23,49 +24,10 @@ from neuroplastic.usecases.opening import BOX, box_names
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
-LEVEL = 0.05
-"""of a difference that is none by chance"""
 MARKS = ("<!-- long scores: made by docs/make_long.py -->", "<!-- end of long scores -->")
 TASKS = list(PAPER_DNN)
 AIMS = {"BP": 79, "BR": 60, "PP": 0.6, "HTL": 28, "DTC": 20, "TC": 550, "GH": 2095}
-SHORT_AIMS = {"BP": 78, "BR": 40, "PP": 0.25, "HTL": 22, "DTC": 10, "TC": 430, "GH": 2000}
-"""of the NFN in 5,000 steps"""
 OTHERS = {"HTL": "37.0 [1]", "DTC": "25.0 [2]", "TC": "1092 [3]", "GH": "2100 (the most)"}
-
-
-def spread(values: list[float]) -> str:
-    """Mean, standard deviation and number of seeds."""
-    if not values:
-        return "not run"
-    mean = statistics.fmean(values)
-    digits = 0 if abs(mean) >= 200 else 1 if abs(mean) >= 10 else 2
-    sd = f" ({statistics.stdev(values):.{digits}f})" if len(values) > 1 else ""
-    return f"{mean:.{digits}f}{sd}, {len(values)} seed{'s' * (len(values) > 1)}"
-
-
-def short_budget(preset: str, agent: str) -> Iterator[tuple[str, str]]:
-    """The best epochs of a preset in 5,000 steps, from results.md, by task."""
-    for line in (HERE / "results.md").read_text().splitlines():
-        cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) > 6 and cells[2:4] == [agent, preset]:
-            yield cells[1], cells[5]
-
-
-def short_aims() -> list[str]:
-    """What `paper` and `tuned` reach in 5,000 steps, and what was wanted."""
-    short = {(name, key): found for name in ("paper", "tuned") for key, found in short_budget(name, "nfn")}
-    lines = [f"| NFN, 5,000 steps | {' | '.join(TASKS)} |", "|---" * (len(TASKS) + 1) + "|"]
-    for name in ("paper", "tuned"):
-        lines.append(f"| `{name}` | {' | '.join(short[name, key] for key in TASKS)} |")
-    return [*lines, f"| aim | {' | '.join(f'{SHORT_AIMS[key]:g}' for key in TASKS)} |"]
-
-
-def short_reached() -> str:
-    """Where `tuned` reaches what was wanted in 5,000 steps."""
-    means = {key: float(found.split()[0]) for key, found in short_budget("tuned", "nfn")}
-    yes = ", ".join(key for key in TASKS if means[key] >= SHORT_AIMS[key]) or "no task"
-    no = ", ".join(key for key in TASKS if means[key] < SHORT_AIMS[key]) or "none"
-    return f"the aim is reached in {yes} alone; short of it: {no}."
 
 
 def by_skip() -> str:
@@ -109,7 +71,7 @@ def overview(rows: list[Row]) -> list[str]:
             chosen_on[row.agent, row.task] = f"{float(row.score_100):.4g}, seed {row.seed} alone"
         elif row.score_100 and row.purpose == "earlier":
             others[row.agent, row.task].append(float(row.score_100))
-    short = {agent: dict(short_budget("tuned", agent)) for agent in ("dnn", "nfn")}
+    short = {agent: dict(short_budget.best_epochs("tuned", agent)) for agent in ("dnn", "nfn")}
     scripts = scripted()
     games = SCENARIOS
 
@@ -144,25 +106,6 @@ def scored(rows: list[Row], key: str, agent: str) -> list[float]:
     """What the reported seeds score on 100 new episodes."""
     ours = [r for r in rows if (r.task, r.agent, r.purpose) == (key, agent, "reported")]
     return [float(r.score_100) for r in ours if r.score_100]
-
-
-def compared(rows: list[Row]) -> list[str]:
-    """Rules beside plain networks at equal budget, where there are three seeds of both."""
-    lines = ["| | NFN | DNN | difference | Welch's t | degrees of freedom | p | |", "|---" * 8 + "|"]
-    for key in TASKS:
-        rules, plain = scored(rows, key, "nfn"), scored(rows, key, "dnn")
-        if min(len(rules), len(plain)) < 3:
-            lines.append(f"| {key} | {spread(rules)} | {spread(plain)} | | | | | too few seeds |")
-            continue
-        if len({*rules, *plain}) == 1:
-            lines.append(f"| {key} | {spread(rules)} | {spread(plain)} | 0 | | | | level: all alike |")
-            continue
-        test = welch_t_test(rules, plain)
-        gap = statistics.fmean(rules) - statistics.fmean(plain)
-        verdict = "level" if test.p >= LEVEL else "NFN ahead" if gap > 0 else "DNN ahead"
-        figures = f"{gap:+.3g} | {test.statistic:.2f} | {test.df:.1f} | {test.p:.3f}"
-        lines.append(f"| {key} | {spread(rules)} | {spread(plain)} | {figures} | {verdict} |")
-    return lines
 
 
 def best_and_last(rows: list[Row], key: str) -> str:
@@ -288,16 +231,15 @@ def main() -> None:
         "overview": overview(shown),
         "reached": [reached(shown)],
         "reported": trials(shown, "reported"),
-        "compared": compared(shown),
+        "compared": compared(TASKS, lambda key, agent: scored(shown, key, agent)),
         "by_skip": [by_skip()],
         "lessons": [LESSONS.replace("{{pp}}", PP)],
         "missing_agents": [missing_agents()],
         "taught_tasks": [", ".join(key for key, needs in LONG.items() if "taught" in needs)],
         "earlier": trials(shown, "earlier"),
-        "short_aims": short_aims(),
-        "short_reached": [short_reached()],
         "choice": trials(rows, "choice"),
         "cards": cards(),
+        **short_budget.parts(),
     }
     for name, lines in parts.items():
         text = text.replace(f"{{{{{name}}}}}", "\n".join(lines))

@@ -1,4 +1,4 @@
-"""Writes docs/data/scripted_skip.csv: what scripted players score if they decide more or less often, and PP's adviser.
+"""Writes docs/data/scripted_skip.csv: what scripted players score if they decide more or less often, and advisers.
 
 Run: `python docs/scripted_skip.py` (minutes), or with a scenario and frame skips, `... DTC 8`, to print these alone.
 """
@@ -19,12 +19,15 @@ from neuroplastic.doom.scripted import scripted_player
 FILE = Path(__file__).parent / "data" / "scripted_skip.csv"
 # Training episodes of a seed that nothing is trained with; how many, and the frame skips.
 SEED = 779
-ADVISED = "PP as advised"
+ADVISED = " as advised"
 PLANNED = {
     "HTL": (20, (2, 3, 4, 6, 8)),
     "DTC": (12, (2, 3, 4, 8)),
     "PP": (100, (2, 4, 8)),
-    ADVISED: (100, (2, 4, 8)),
+    "PP" + ADVISED: (100, (2, 4, 8)),
+    "BP" + ADVISED: (100, (4,)),
+    "BR" + ADVISED: (100, (4,)),
+    "TC" + ADVISED: (100, (4,)),
 }
 FIELDS = ("scenario", "frame_skip", "episodes", "mean", "standard_error", "decisions")
 
@@ -35,14 +38,19 @@ def played(key: str, frame_skip: int, episodes: int) -> dict[str, object]:
     decide, scores, lengths = scripted_player(task), [], []
     with closing(
         make(
-            task, picture="fast", frame_skip=frame_skip, observe="objects", seed=SEED, advised=key == ADVISED
+            task,
+            picture="fast",
+            frame_skip=frame_skip,
+            observe="objects",
+            seed=SEED,
+            advised=key.endswith(ADVISED),
         )
     ) as environment:
         for episode in range(episodes):
             seen, _ = environment.reset(options={"episode": episode})
             score, decisions, over = 0.0, 0, False
             while not over:
-                action = environment.advice if key == ADVISED else decide(seen[None])[0]
+                action = environment.advice if key.endswith(ADVISED) else decide(seen[None])[0]
                 seen, reward, terminated, truncated, _ = environment.step(action)
                 score, decisions, over = score + reward, decisions + 1, terminated or truncated
             scores.append(score)

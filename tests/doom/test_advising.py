@@ -9,6 +9,7 @@ pytest.importorskip("vizdoom")
 
 from neuroplastic import doom
 from neuroplastic.doom.advising import (
+    AHEAD,
     ASLANT,
     AWRY,
     DELAY,
@@ -115,6 +116,12 @@ def test_a_gunner_with_rockets_lets_the_trigger_go_and_waits_for_the_rocket():
     held = Look(sight(400, 0.0), None, True, TICS)
     assert gunner(held, SHOOT["BR"], lets_go=True) == NOTHING
     assert gunner(held, SHOOT["BP"], lets_go=False) == ATTACK
+    for side, place in ((RIGHT, AHEAD + 1), (LEFT, -AHEAD - 1)):
+        assert gunner(Look(sight(400, place), None, False, TICS), SHOOT["BR"], lets_go=True) == side + ATTACK
+    for side, place in ((LEFT, 1.0), (RIGHT, -1.0)):
+        assert gunner(Look(sight(400, place), None, False, TICS), SHOOT["BR"], lets_go=True) == side, (
+            "a trigger that was never let go would not fire"
+        )
     flying = Sight((Thing("missile", 3, 0.0, 100.0), *sight(400, 0.0).things), 100.0, 9.0, 0.0, 0.0, 0.0)
     assert gunner(Look(flying, None, False, TICS), SHOOT["BR"], lets_go=True) == NOTHING
 

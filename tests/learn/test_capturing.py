@@ -45,19 +45,27 @@ def resident(network, *, learning_rate=1e-3, seed=0, actions=4, **fields) -> QLe
         streams=RandomStreams(seed),
         resident=True,
         mirrored_actions=(1, 0, 2, 3),
+        total_steps=100,
     )
     generator = np.random.default_rng(seed)
     learner.replay.begin(generator.integers(0, 256, (84, 84, 3), dtype=np.uint8))
     for step in range(40):
         following = generator.integers(0, 256, (84, 84, 3), dtype=np.uint8)
-        learner.replay.append(step % actions, float(generator.normal()), following)
+        learner.replay.append(
+            step % actions, float(generator.normal()), following, advice=step % (actions + 1) - 1
+        )
     return learner
 
 
 @pytest.mark.parametrize(
     "fields",
-    [{}, {"n_step": 3, "loss": "huber", "clip_norm": 1.0}, {"shift_pixels": 1, "mirror": True}],
-    ids=["plain", "n-step", "augmented"],
+    [
+        {},
+        {"n_step": 3, "loss": "huber", "clip_norm": 1.0},
+        {"shift_pixels": 1, "mirror": True},
+        {"taught": 1.0, "mirror": True},
+    ],
+    ids=["plain", "n-step", "augmented", "taught"],
 )
 def test_an_update_of_a_resident_learner_asks_the_host_nothing(fields):
     torch.manual_seed(0)

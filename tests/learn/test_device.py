@@ -73,22 +73,26 @@ def replaying(network, *, capture, **fields) -> QLearning:
         streams=RandomStreams(0),
         device="cuda",
         mirrored_actions=(1, 0, 2, 3),
+        total_steps=200,
     )
     generator = np.random.default_rng(0)
     frames = generator.integers(0, 256, (91, 84, 84, 3), dtype=np.uint8)
     learner.replay.begin(frames[0])
     for step, frame in enumerate(frames[1:]):
-        learner.replay.append(step % 4, float(generator.normal()), frame)
+        learner.replay.append(step % 4, float(generator.normal()), frame, advice=step % 5 - 1)
     return learner
 
 
-@pytest.mark.parametrize("network", [dnn_network, small_nfn_network, nfn_network])
-def test_a_hundred_captured_updates_are_a_hundred_plain_ones_to_the_last_bit(network):
+@pytest.mark.parametrize(
+    ("network", "taught"),
+    [(dnn_network, 0.0), (small_nfn_network, 0.0), (nfn_network, 0.0), (small_nfn_network, 1.0)],
+)
+def test_a_hundred_captured_updates_are_a_hundred_plain_ones_to_the_last_bit(network, taught):
     torch.manual_seed(0)
     made = network(4)
     losses, states = [], []
     for capture in (True, False):
-        learner = replaying(made, capture=capture, target_every=30, learning_rate=1e-3)
+        learner = replaying(made, capture=capture, target_every=30, learning_rate=1e-3, taught=taught)
         losses.append(torch.stack([learner.step() for _ in range(100)]).tolist())
         states.append(learner.network.state_dict())
         assert learner._update.captured == capture

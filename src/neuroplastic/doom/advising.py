@@ -24,6 +24,7 @@ STAND, SHOOT = (
     20.0,
     {"BP": 45.0, "BR": 70.0},
 )  # units beside the line of fire; a shot leaves while one still slides
+AHEAD = 14.0  # units beside the line of fire: straight ahead
 WALL = 90.0  # units to the wall at the edge of the picture: it is time to turn back
 RUNS = 0.3  # degrees that monsters move in the picture at least while one runs
 
@@ -70,14 +71,22 @@ def marksman(look: Look) -> int:
 
 
 def gunner(look: Look, shoot: float, *, lets_go: bool) -> int:
-    """Walk until the monster is ahead, and pull the trigger a little before, in BR to let it go and see what comes."""
+    """Walk until the monster is ahead, and pull the trigger a little before.
+
+    Where one `lets_go` of it after each shot, and sees what comes of it (BR), a monster straight ahead is stepped aside
+    from before it is shot at: a trigger that is held from the first tic never fires, and in one picture of somebody who
+    stands and holds it, nothing tells so.
+    """
     monsters = look.now.of("monster")
     if not monsters:
         return _RIGHT
     aside = monsters[0].distance * math.sin(math.radians(monsters[0].degrees))
+    toward = _RIGHT if aside > 0 else _LEFT
     waits = lets_go and (look.pressed or look.now.of("missile"))
+    if lets_go and not waits and abs(aside) <= AHEAD:
+        return _LEFT + _RIGHT - toward
     attack = _NOTHING if waits or abs(aside) > shoot else _ATTACK
-    return attack if abs(aside) <= STAND else attack + (_RIGHT if aside > 0 else _LEFT)
+    return attack if abs(aside) <= STAND and (waits or not lets_go) else attack + toward
 
 
 def runner(look: Look) -> int:

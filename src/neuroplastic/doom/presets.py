@@ -238,6 +238,8 @@ def taught(key: str, agent: str) -> RunConfig:
         learner = replace(learner, learning_rate=1e-2, structure_rate=0.05)
     task = DoomTask(key, "fast", 4, advised=True)
     config = RunConfig(task, "taught", learner, config.encoder, config.head, TAUGHT_PROTOCOL)
+    if agent == "nfn":
+        config = with_values(config, LONG_RULES.get(key, {}))
     changed: RunConfig = with_values(config, TAUGHT_SHORT.get(key, {}))
     return changed
 
@@ -288,19 +290,20 @@ BETTER: dict[str, dict[str, Any]] = {
 
 TAUGHT_UPDATES = 2
 """after each step"""
-TAUGHT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=10)
+TAUGHT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, games=8)
 
-# What a scenario needs beside the common recipe of `taught`; chosen on seeds 10 and 11 (docs/long.md).
+# Where an episode takes hundreds of decisions, evaluation would take longer than training.
+SELDOM_JUDGED = {"epochs": 2, "steps_per_epoch": 2500, "episodes": 10}
+
+# What a scenario needs beside the common recipe of `taught`; chosen on seed 10 (docs/long.md).
 TAUGHT_SHORT: dict[str, dict[str, Any]] = {
-    "BP": {"episodes": 20},
-    "BR": {"episodes": 20},
     "PP": {"planes": "motion", "discount": 0.99, "n_step": 10, "taught": 10.0, "episodes": 40},
-    "HTL": {"frame_skip": 2, "discount": 0.985, "episodes": 6},
+    "HTL": {"frame_skip": 2, "discount": 0.985, **SELDOM_JUDGED},
     # The script turns to the left alone, so what it advises would contradict itself in a mirror.
-    "DTC": {"frame_skip": 3, "mirror": False, "episodes": 6},
+    "DTC": {"frame_skip": 3, "mirror": False, **SELDOM_JUDGED},
     # To where one runs already is not seen in one picture.
-    "TC": {"planes": "motion", "episodes": 10},
-    "GH": {"episodes": 6},
+    "TC": {"planes": "motion", **SELDOM_JUDGED, "episodes": 20},
+    "GH": {**SELDOM_JUDGED},
 }
 
 # A script plays better than what is found by chance in minutes: most of what is explored is what it would do, and its

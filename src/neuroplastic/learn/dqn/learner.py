@@ -113,7 +113,10 @@ class QLearning:
         self._rate = config.learning_rate
         self.replay = self._memory()
         self.exploration = Exploration(
-            config.exploration_start, config.exploration_decay, config.exploration_floor
+            config.exploration_start,
+            config.exploration_decay,
+            config.exploration_floor,
+            advised=config.exploration_advised,
         )
         # One slot more than transitions: the memory also holds the frame not yet acted upon.
         self._target_values = TargetValues(config.memory_size + 1, actions)
@@ -231,13 +234,9 @@ class QLearning:
 
     def explore(self, observation: Observations) -> int:
         """An action for one observation: random at the exploration rate, or what is advised instead, else greedy."""
-        random = self.streams.exploration
-        if self.exploration.is_random(random):
-            if self.config.exploration_advised and random.random() < self.config.exploration_advised:
-                if self._advice >= 0:
-                    return self._advice
-            else:
-                return int(random.integers(self.actions))
+        drawn = self.exploration.action(self.actions, self._advice, self.streams.exploration)
+        if drawn is not None:
+            return drawn
         if self.config.always_training:
             frames = torch.from_numpy(observation[None]).to(self.device)
             return int(values_in_training(self.actor, frames).argmax())

@@ -1,0 +1,177 @@
+"""The trials of 5,000 steps on new episodes, `docs/data/short.csv`, and their tables in long.md.
+
+Run: `python docs/short_budget.py ROWS.jsonl` adds trials: a JSON object a line with task, agent, seed, steps, epochs (a
+mean each), command, figures (of rules, in the end), eval_seed, and mean and sd over the episodes of that seed.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from comparing import compared, spread
+
+from neuroplastic.doom.presets import PAPER_DNN
+
+HERE = Path(__file__).parent
+DATA = HERE / "data" / "short.csv"
+TASKS = list(PAPER_DNN)
+AIMS = {"BP": 78, "BR": 40, "PP": 0.25, "HTL": 22, "DTC": 10, "TC": 430, "GH": 2000}
+"""of the NFN"""
+STEPS = 5000
+CHOSEN_ON = 10
+"""Seeds from here on are those that settings were chosen on."""
+REPORTED_ON = "9001"
+"""the seed of the 100 episodes that no choice was made on"""
+SHARED_OUT = re.compile(r" --(epochs|steps-per-epoch|episodes) \d+")
+"""what decides how often a run is evaluated, and not how it learns"""
+NAMES = (
+    *("purpose", "preset", "task", "agent", "seed", "steps", "score_by_epoch", "episodes", "episodes_seed"),
+    *("score", "sd", "leading_rules", "carry", "fit", "command"),
+)
+Row = dict[str, str]
+
+
+def read() -> list[Row]:
+    """All trials of the file."""
+    if not DATA.exists():
+        return []
+    with DATA.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def collected(path: Path) -> Iterator[Row]:
+    """Rows from what a run of trials noted down."""
+    for line in path.read_text().splitlines():
+        found = json.loads(line)
+        words = found["command"].split()
+        preset = words[words.index("--preset") + 1] if "--preset" in words else "tuned"
+        plain = f"neuroplastic train {found['task']} --agent {found['agent']} --preset {preset}"
+        told = {n: f"{found['figures'][n]:.2f}" for n in NAMES[-4:-1] if found["figures"].get(n) is not None}
+        asked = SHARED_OUT.sub("", found["command"])
+        whole = found["steps"] >= STEPS and found["eval_seed"] == int(REPORTED_ON)
+        purpose = "reported" if whole and asked == f"{plain} --seed {found['seed']}" else "earlier"
+        yield {
+            **dict.fromkeys(NAMES, ""),
+            "purpose": "choice" if found["seed"] >= CHOSEN_ON else purpose,
+            "preset": preset,
+            **{name: str(found[name]) for name in ("task", "agent", "seed", "steps", "command")},
+            "score_by_epoch": " / ".join(f"{mean:.2f}" for mean in found["epochs"]),
+            "episodes": str(len(found["returns"])),
+            "episodes_seed": str(found["eval_seed"]),
+            "score": f"{found['mean']:.3f}",
+            "sd": f"{found['sd']:.2f}",
+            **told,
+        }
+
+
+def scored(rows: list[Row], preset: str, key: str, agent: str) -> list[float]:
+    """What the reported seeds score on 100 new episodes."""
+    wanted = ("reported", preset, key, agent, REPORTED_ON)
+    names = ("purpose", "preset", "task", "agent", "episodes_seed")
+    return [float(row["score"]) for row in rows if tuple(row[name] for name in names) == wanted]
+
+
+def best_epochs(preset: str, agent: str) -> Iterator[tuple[str, str]]:
+    """The best epochs of a preset in 5,000 steps, from results.md, by task."""
+    for line in (HERE / "results.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) > 6 and cells[2:4] == [agent, preset]:
+            yield cells[1], cells[5]
+
+
+def aims(rows: list[Row]) -> list[str]:
+    """What is reached in 5,000 steps, and what was wanted."""
+    lines = [f"| 5,000 steps | {' | '.join(TASKS)} |", "|---" * (len(TASKS) + 1) + "|"]
+    for preset in ("paper", "tuned"):
+        best = dict(best_epochs(preset, "nfn"))
+        lines.append(f"| `{preset}`, NFN, best epoch | {' | '.join(best[key] for key in TASKS)} |")
+    for preset, agent in (("tuned", "nfn"), ("taught", "dnn"), ("taught", "nfn")):
+        cells = [spread(scored(rows, preset, key, agent)) for key in TASKS]
+        name = f"`{preset}`, {agent.upper()}, 100 new episodes"
+        lines.append(
+            f"| {name if agent == 'dnn' or preset == 'tuned' else f'**{name}**'} | {' | '.join(cells)} |"
+        )
+    return [*lines, f"| aim for the NFN | {' | '.join(f'{AIMS[key]:g}' for key in TASKS)} |"]
+
+
+def reached(rows: list[Row], preset: str) -> str:
+    """Where the mean over seeds on new episodes reaches the aim."""
+    scores = {key: scored(rows, preset, key, "nfn") for key in TASKS}
+    means = {key: statistics.fmean(found) for key, found in scores.items() if found}
+    if not means:
+        return "it was not run"
+    yes = ", ".join(key for key in means if means[key] >= AIMS[key]) or "no task"
+    no = ", ".join(key for key in means if means[key] < AIMS[key]) or "none"
+    few = ", ".join(f"{key} {len(scores[key])}" for key in means if len(scores[key]) < 5)
+    missing = ", ".join(key for key in TASKS if key not in means)
+    return (
+        f"the NFN reaches the aim in {yes}; short of it: {no}"
+        + (f"; fewer than five seeds: {few}" if few else "")
+        + (f"; not run: {missing}" if missing else "")
+    )
+
+
+def ends(rows: list[Row]) -> str:
+    """Means over seeds of the best and of the last epoch of `taught`, rules, on training's own episodes."""
+    told = []
+    for key in TASKS:
+        ours = [
+            row for row in rows if row["preset"] == "taught" and (row["task"], row["agent"]) == (key, "nfn")
+        ]
+        by_epoch = [row["score_by_epoch"].split(" / ") for row in ours if row["purpose"] == "reported"]
+        epochs = [[float(mean) for mean in means] for means in by_epoch]
+        if epochs:
+            best, last = (statistics.fmean(pick(e) for e in epochs) for pick in (max, lambda e: e[-1]))
+            told.append(f"{key} {best:.4g} and {last:.4g}")
+    return ", ".join(told)
+
+
+def trials(rows: list[Row], purpose: str) -> list[str]:
+    """A line for each trial."""
+    lines = ["| command | score by epoch | on new episodes | leading rules, carry |", "|---|---|---|---|"]
+    for row in rows:
+        if row["purpose"] == purpose:
+            score = f"{float(row['score']):.4g} ({float(row['sd']):.3g}), {row['episodes']}"
+            rules = f"{float(row['leading_rules']):.1f}, {row['carry']}" if row["carry"] else ""
+            command = row["command"].removeprefix("neuroplastic ")
+            lines.append(f"| `{command}` | {row['score_by_epoch']} | {score} | {rules} |")
+    return lines
+
+
+def parts() -> dict[str, list[str]]:
+    """What long.md has of it, by the names in its text."""
+    rows = read()
+    return {
+        "short_aims": aims(rows),
+        "short_taught": [reached(rows, "taught")],
+        "short_tuned": [reached(rows, "tuned")],
+        "short_ends": [ends(rows)],
+        "short_compared": compared(TASKS, lambda key, agent: scored(rows, "taught", key, agent)),
+        "short_reported": trials(rows, "reported"),
+        "short_choice": trials(rows, "choice"),
+    }
+
+
+def main() -> None:
+    """Add trials; of one task, agent, seed and command the newest stays."""
+    new = [row for name in sys.argv[1:] for row in collected(Path(name))]
+    kept = {(r["task"], r["agent"], r["seed"], r["command"], r["episodes_seed"]): r for r in [*read(), *new]}
+    order = {key: place for place, key in enumerate(TASKS)}
+    rows = sorted(
+        kept.values(),
+        key=lambda r: (r["purpose"], r["preset"], order[r["task"]], r["agent"] != "nfn", int(r["seed"])),
+    )
+    with DATA.open("w", newline="") as file:
+        writer = csv.DictWriter(file, NAMES, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
