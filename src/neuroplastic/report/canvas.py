@@ -23,9 +23,11 @@ def canvas(width: float, height: float) -> Canvas:
 def finished(figure: Canvas, key: str, caption: str, how_to_read: str) -> Figure:
     """The figure drawn as PNG and SVG; the same input gives the same bytes."""
     png, svg = io.BytesIO(), io.BytesIO()
-    # Room for labels is made once, not again for each format.
+    # Room for labels is made once, not again for each format. (With "none" there would be a placeholder of an engine,
+    # and because of it one more drawing for each format.)
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    with matplotlib.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
     figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
     with matplotlib.rc_context({"svg.hashsalt": key, "svg.fonttype": "path"}):
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
