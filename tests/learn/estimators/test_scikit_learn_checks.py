@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import neuroplastic as npl
 
 # The defaults, but fewer updates: the checks fit some 400 times, and none of them asks for a good fit.
-QUICK = 20
+QUICK = 4
 
 
 @parametrize_with_checks(
