@@ -18,7 +18,7 @@ import vizdoom
 from neuroplastic.doom import scenario
 from neuroplastic.doom.engine import Engine
 from neuroplastic.experiment.trial import EVALUATION_SEED
-from neuroplastic.learn.seeding import episode_seed
+from neuroplastic.learn.episodes import episode_seed
 
 FILE = Path(__file__).parent / "data" / "scripted_play.csv"
 PROTOCOL, MANY = 25, 300  # episodes of a trial, and of a steadier mean that begins with them

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neuroplastic import catalog
 from neuroplastic.errors import ConfigError, at_least
-from neuroplastic.experiment.configuration import RunConfig
 from neuroplastic.experiment.protocols import Score
-from neuroplastic.gym.presets import preset
-from neuroplastic.learn.seeding import Stream, episode_seed
+from neuroplastic.learn.episodes import Stream, episode_seed
 from neuroplastic.network.observation import Observation
+
+if TYPE_CHECKING:
+    from neuroplastic.experiment.configuration import RunConfig
 
 FRAMES_PER_SECOND = 10
 
@@ -151,6 +152,8 @@ class _WithPresets:
     presets: ClassVar[tuple[str, ...]] = ("standard",)
 
     def preset(self, name: str, agent: str, learner: str | None = None) -> RunConfig:
+        from neuroplastic.gym.presets import preset  # which needs PyTorch, and workers that play do not
+
         return preset(name, self, agent, learner)
 
 

@@ -16,6 +16,9 @@ PASS = (
 LATE = ["NeuroFuzzyClassifier", "NeuroFuzzyRegressor"]
 
 
+PLAYING = (
+    "neuroplastic.doom.environment, neuroplastic.gym.environment, neuroplastic.experiment.arena.fork_server"
+)
 SHOW = "; import json, sys; print(json.dumps(sorted(sys.modules)))"
 
 
@@ -31,10 +34,19 @@ def test_every_public_name_is_found_and_listed():
     assert set(npl.__all__) <= set(dir(npl))
 
 
+def modules_of_a_new_python(code: str) -> set[str]:
+    """What a Python that had imported nothing has imported once it has run the code."""
+    return set(json.loads(subprocess.check_output([sys.executable, "-c", code + SHOW], text=True)))
+
+
 def test_import_waits_for_nothing_heavy():
     heavy = {"torch", "numpy", "sklearn", "pandas", "matplotlib", "gymnasium"}
-    command = [sys.executable, "-c", f"import neuroplastic{SHOW}"]
-    assert not heavy & set(json.loads(subprocess.check_output(command, text=True)))
+    assert not heavy & modules_of_a_new_python("import neuroplastic")
+
+
+def test_playing_needs_no_pytorch():
+    pytest.importorskip("vizdoom")
+    assert "torch" not in modules_of_a_new_python(f"import {PLAYING}")
 
 
 def test_networks_need_neither_the_compiler_nor_optional_packages(modules_after):

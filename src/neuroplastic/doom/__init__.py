@@ -23,7 +23,7 @@ from .registration import register as _register
 from .scenarios import SCENARIOS, Scenario, Score, UnknownScenario, scenario
 
 if TYPE_CHECKING:
-    from ..learn.seeding import episode_seed
+    from ..learn.episodes import episode_seed
     from .engine import EngineClosedError, EngineError
     from .environment import DoomEnv, ResetNeededError, make
     from .games import EpisodeResult, Games, Policy, PolicyError, play, random_play
@@ -56,7 +56,7 @@ __all__ = [
 
 # Where the names are defined that wait until they are asked for.
 _HOMES = {
-    "..learn.seeding": "episode_seed",
+    "..learn.episodes": "episode_seed",
     ".engine": "EngineClosedError EngineError",
     ".environment": "DoomEnv ResetNeededError make",
     ".games": "EpisodeResult Games Policy PolicyError play random_play",

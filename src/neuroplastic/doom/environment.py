@@ -7,7 +7,7 @@ from typing import Any, SupportsInt
 import numpy as np
 
 from ..errors import ConfigError, NeuroplasticError, at_least, choose
-from ..learn.seeding import Stream, episode_seed
+from ..learn.episodes import Stream, episode_seed
 from .advising import adviser
 from .engine import Engine, EngineClosedError, Frame, grey_of
 from .film import Film

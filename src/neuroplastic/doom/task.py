@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..errors import at_least, choose
 from ..experiment.protocols import Environment, Score
-from ..learn.seeding import Stream
+from ..learn.episodes import Stream
 from ..network.observation import Observation
 from .objects import observation_of
 from .pictures import PICTURES, PLANES, SIDE, Picture, Planes

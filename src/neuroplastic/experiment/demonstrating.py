@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import at_least
+from ..learn.episodes import Stream
 from ..learn.experience import Observations
 from ..learn.imitation.demonstrations import Demonstrations
-from ..learn.seeding import Stream
 from .game import Game, Policy, checked_actions
 from .protocols import Task
 from .teachers import Teacher, told

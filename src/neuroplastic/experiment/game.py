@@ -11,8 +11,8 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from ..errors import NeuroplasticError, in_short
+from ..learn.episodes import Stream
 from ..learn.experience import Observations
-from ..learn.seeding import Stream
 from ..network.observation import Observation
 from .protocols import Task
 

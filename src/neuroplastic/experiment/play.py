@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import NeuroplasticError, at_least, at_most
+from ..learn.episodes import episode_seed, mix
 from ..learn.experience import Observations
-from ..learn.seeding import episode_seed, mix
 from .configuration import MOST_EPISODES
 from .game import Game, Policy, checked_actions, decision
 from .protocols import Task

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
+from ..learn.episodes import Stream
 from ..learn.experience import Observations, Setting, Step
-from ..learn.seeding import Stream
 from ..network.observation import Observation
 
 if TYPE_CHECKING:
+    from torch import Tensor, nn
+
     from .configuration import RunConfig
 
 

@@ -9,8 +9,8 @@ import torch
 
 from ..errors import at_least
 from ..learn.device_memory import observation_bytes
+from ..learn.episodes import Stream, episode_seed
 from ..learn.offline.recording import Episode
-from ..learn.seeding import Stream, episode_seed
 from ..memory import need_memory
 from .game import Game
 from .protocols import Task

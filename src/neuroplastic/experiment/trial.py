@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..learn.device_memory import learner_bytes
+from ..learn.episodes import mix
 from ..learn.experience import Setting
-from ..learn.seeding import RandomStreams, mix
+from ..learn.seeding import RandomStreams
 from ..memory import need_memory
 from ..network.dueling import DuelingNetwork
 from ..network.encoders.attributes import AttributeEncoder

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import ConfigError
 from ..experiment.tasks import need_imported
-from ..learn.seeding import Stream, episode_seed
+from ..learn.episodes import Stream, episode_seed
 from .task import Spaces, need_gymnasium
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, MissingPackageError, at_least, at_most
 from ..experiment.protocols import Score
-from ..learn.seeding import Stream
+from ..learn.episodes import Stream
 from ..network.observation import Observation
 from .names import ACTIONS, ATTRIBUTES, fitting
 

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from .seeding import RandomStreams
+if TYPE_CHECKING:  # who plays only is told of steps, and needs no PyTorch
+    import torch
+
+    from .seeding import RandomStreams
 
 Observations = NDArray[np.uint8] | NDArray[np.float32]
 """Pictures, uint8, (k, height, width, channels), or vectors of attributes, float32, (k, attributes)."""
+
+
+def _cpu() -> torch.device:
+    import torch
+
+    return torch.device("cpu")
 
 
 @dataclass(frozen=True)
@@ -24,7 +33,7 @@ class Setting:
     streams: RandomStreams
     total_steps: int
     """decisions of the whole run, over all games: what schedules span"""
-    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    device: torch.device = field(default_factory=_cpu)
     mirrored_actions: tuple[int, ...] | None = None
     """what each action becomes in a mirror, where the world looks and pays alike in one"""
 
