@@ -31,9 +31,9 @@ from ..seeding import RandomStreams
 from ..teaching import NO_ADVICE, margin_loss, teaching_weight, warn_unless_advised
 from .augmentation import mirrored, shifted
 from .device_replay import DeviceReplay
-from .draws import DeviceDraws, Draws, HostDraws
 from .exploration import Exploration
-from .replay import Batch, ReplayMemory
+from .replay import Batch
+from .sampling import memory_for, sampled
 from .target_values import TargetValues
 from .training_mode import values_in_training
 
@@ -111,7 +111,7 @@ class QLearning:
         if on_gpu:
             hold_learning_rate(self.optimizer, self.device)
         self._rate = config.learning_rate
-        self.replay = self._memory()
+        self.replay = memory_for(config, streams, self.device, resident=self.resident)
         self.exploration = Exploration(
             config.exploration_start,
             config.exploration_decay,
@@ -149,18 +149,6 @@ class QLearning:
             "a decision", self._best, self.device, why_not=lambda: off, silent=not config.capture
         )
         self._recorded = (0, 0)  # places of the memory and batch size, when the update was recorded
-
-    def _memory(self) -> ReplayMemory:
-        config = self.config
-        if not self.resident:
-            return ReplayMemory(config.memory_size, n_step=config.n_step, discount=config.discount)
-        return DeviceReplay(
-            config.memory_size,
-            n_step=config.n_step,
-            discount=config.discount,
-            device=self.device,
-            generator=self.streams.on_device(self.device),
-        )
 
     @property
     def actor(self) -> nn.Module:
@@ -324,14 +312,7 @@ class QLearning:
 
     def _batch(self) -> Batch:
         """Transitions to learn from, drawn and changed as is asked for, on the device."""
-        draws: Draws
-        if isinstance(self.replay, DeviceReplay):
-            batch = self.replay.draw(self.batch_size)
-            draws = DeviceDraws(self.streams.on_device(self.device))
-        else:
-            batch = self.replay.sample(self.batch_size, self.streams.replay)
-            batch = Batch(*(tensor.to(self.device, non_blocking=True) for tensor in batch))
-            draws = HostDraws(self.streams.replay)
+        batch, draws = sampled(self.replay, self.batch_size, self.streams, self.device)
         if self.config.shift_pixels:
             batch = shifted(batch, self.config.shift_pixels, draws)
         if self._mirrored_actions is not None:
