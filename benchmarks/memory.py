@@ -1,7 +1,7 @@
 """How much memory the rule part takes: the peak of a training step, and the largest tensor that is made.
 
-`python -m benchmarks.memory 5` prints the peak of a step with 5 terms; the peak of a process can only be taken in a
-fresh one, so `peak_extra` starts that command.
+`python -m benchmarks.memory 5` prints the peak of a step with 5 terms, and that of one with Adam, which `step` after
+the number leaves out; the peak of a process can only be taken in a fresh one, so `peak_extra` starts that command.
 
 `LargestTensor` sees what PyTorch makes, the peak also sees what the compiled kernel takes for itself: of each thread
 256 x 64 numbers on its stack and, where the number of rules is not a multiple of a tile, a copy of 2 x D x one tile.
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,11 +108,13 @@ class Peak(NamedTuple):
 
     step: float
     """Forward and backward."""
-    with_adam: float
+    with_adam: float = nan
     """The same with Adam, which adds two moments and, while it steps, two more tensors of that size."""
 
 
-def measure_peak(terms: int, *, batch: int = 64, attributes: int = 1600, rules: int = 256) -> Peak:
+def measure_peak(
+    terms: int, *, batch: int = 64, attributes: int = 1600, rules: int = 256, adam: bool = True
+) -> Peak:
     """Peak of two training steps in this process.
 
     Network and batch are there before; noise, gradients, what a graph keeps, the kernel's scratch memory and the
@@ -119,7 +122,7 @@ def measure_peak(terms: int, *, batch: int = 64, attributes: int = 1600, rules: 
     """
     reuse_memory(threshold=1 << 16)  # the opposite of what speed wants: what is freed goes back at once
     figures = []
-    for with_optimizer in (False, True):
+    for with_optimizer in (False, True) if adam else (False,):
         _steps(
             small_network(), torch.rand(B, D), with_optimizer
         )  # thread pools and libraries are not what is measured
@@ -140,14 +143,14 @@ def _steps(net: npl.NeuroFuzzyNetwork, x: torch.Tensor, with_optimizer: bool) ->
             optimizer.step()
 
 
-def peak_extra(terms: int, *, fused: bool = True) -> Peak:
+def peak_extra(terms: int, *, fused: bool = True, adam: bool = True) -> Peak:
     """`measure_peak` in a fresh process."""
     environment = {**os.environ, "NEUROPLASTIC_KERNEL": "1" if fused else "0"}
-    command = [sys.executable, "-m", "benchmarks.memory", str(terms)]
+    command = [sys.executable, "-m", "benchmarks.memory", str(terms), *([] if adam else ["step"])]
     root = Path(__file__).parent.parent
     done = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True, text=True)
     return Peak(*map(float, done.stdout.split()))
 
 
 if __name__ == "__main__":
-    print(*measure_peak(int(sys.argv[1])))
+    print(*measure_peak(int(sys.argv[1]), adam=sys.argv[2:] != ["step"]))

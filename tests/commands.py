@@ -203,3 +203,4 @@ def _watch(pid: int, sent: Signal | None, heard: int) -> int:
 
 if __name__ == "__main__":
     serve()
+    os._exit(0)  # for the same reason

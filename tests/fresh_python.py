@@ -93,3 +93,4 @@ def _obey(code: str, folder: str, out: str, err: str) -> None:
 
 if __name__ == "__main__":
     serve()
+    os._exit(0)  # for the same reason

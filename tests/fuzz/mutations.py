@@ -43,14 +43,16 @@ VALUES: tuple[Any, ...] = (
     ),
     *SPECIAL,
 )
+# Made once: some of the values are long, and there are thousands of places to put each.
+LABELS = tuple(repr(value)[:30] for value in VALUES)
 
 
 def changed_trees(tree: Any) -> Iterator[tuple[str, Any]]:
     """The tree with one node replaced, left out, doubled, or with a field too many; each with what was done."""
     for path in _paths(tree):
         name = ".".join(map(str, path))
-        for value in VALUES:
-            yield f"{name} = {_short(value)}", _replaced(tree, path, value)
+        for label, value in zip(LABELS, VALUES, strict=True):
+            yield f"{name} = {label}", _replaced(tree, path, value)
         if path:
             yield f"without {name}", _without(tree, path)
         node = _at(tree, path)
@@ -206,7 +208,3 @@ def _without(tree: Any, path: tuple[Any, ...]) -> Any:
     else:
         kept = [value for place, value in enumerate(inside) if place != path[-1]]
     return _replaced(tree, path[:-1], kept)
-
-
-def _short(value: Any) -> str:
-    return repr(value)[:30]

@@ -5,11 +5,14 @@ import re
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from typing import Any
 
 import neuroplastic as npl
-from neuroplastic.cli.main import main
+import neuroplastic.cli.main as command_line
 
+# Made once for all commands of a process: that takes longer than to refuse a file.
+command_line.parser = cache(command_line.parser)
 # What a terminal takes for a command: everything below the space but line end and tabulator, and the second set.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -40,7 +43,7 @@ def command(*words: str) -> str:
     out, err = Terminal(), io.StringIO()
     try:
         with redirect_stdout(out), redirect_stderr(err):
-            code = main(words)
+            code = command_line.main(words)
     except BaseException as error:
         return f"raw {type(error).__name__} of {words[0]}: {_shown(error)}"
     said = err.getvalue()
