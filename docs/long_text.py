@@ -143,8 +143,8 @@ which would make the like of the paper's best of 720, and the winners on five ne
 `make study-all` runs them (episodes drawn anew for each trial, `--episode-seeds anew`), and goes on where it was
 stopped.
 
-**What the paper leaves open** (levels of heads, read-out, target copies, picture, time-outs) is not settled by
-experiment; [deviations](deviations.md) says what was chosen.
+**What the paper leaves open** (levels of heads, read-out, target copies, picture, time-outs) is compared
+[on a page of its own](paper_readings.md), as far as it was run; [deviations](deviations.md) says what was chosen.
 """
 
 LESSONS = """\

@@ -9,10 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from paper_readings_text import PAGE
+from make_results import read_groups
+from paper_readings_text import PAGE, REPORTED, VERDICT
 from paper_readings_trials import CHOSEN_ON, READINGS, Lever, Row, read
+from stability_pairs import table as stability
 
+from neuroplastic.analysis.paper import best_trials
 from neuroplastic.doom.scenarios import SCENARIOS
+from neuroplastic.experiment.figures import slope_of
 
 HERE = Path(__file__).parent
 TASKS = ("BP", "BR", "PP", "HTL", "DTC", "TC", "GH")
@@ -82,12 +86,13 @@ def table(known: Cells, base: str = "base") -> str:
     """A line for each reading and agent: best epochs by task, and how far they are from the paper."""
     tasks = played(known)
     lines = [
-        f"| open | reading | agent | {' | '.join(tasks)} | seeds | distance | of `paper` there |",
-        "|---" * (len(tasks) + 6) + "|",
+        f"| open | reading | agent | {' | '.join(tasks)} | seeds | distance | of `paper` there | slope in BP |",
+        "|---" * (len(tasks) + 7) + "|",
     ]
     for agent in ("dnn", "nfn"):
         figures = " | ".join(f"{of_paper(task, agent):g}" for task in tasks)
-        lines.append(f"| | **the paper** | {agent} | {figures} | | 0 | |")
+        slope = best_trials(agent)["BP"].slope
+        lines.append(f"| | **the paper** | {agent} | {figures} | | 0 | | {slope:g} |")
         for name, reading in READINGS.items():
             mine = [task for task in tasks if (name, agent, task) in known]
             if not mine or isinstance(reading, Lever):
@@ -98,15 +103,18 @@ def table(known: Cells, base: str = "base") -> str:
             shared = [task for task in mine if (base, agent, task) in known]
             beside = f"{far(known, base, agent, shared):.2f}" if shared and name != base else ""
             asked = f"`{reading.options}`" if reading.options else ""
+            slope = known[name, agent, "BP"].text("slope") if "BP" in mine else ""
             lines.append(
                 f"| {reading.question} | {reading.answer} {asked} | {agent} | {' | '.join(texts)} | {counted} "
-                f"| {far(known, name, agent, mine):.2f} | {beside} |"
+                f"| {far(known, name, agent, mine):.2f} | {beside} | {slope} |"
             )
     return "\n".join(lines)
 
 
 def levers(known: Cells) -> str:
     """A line for each change to `tuned`, agent and task: best and last epoch, and what lies between."""
+    if not any(isinstance(READINGS[name], Lever) for name, _, _ in known):
+        return ""
     lines = [
         "| task | agent | change to `tuned` | seeds | best | last | between |",
         "|---|---|---|---|---|---|---|",
@@ -124,6 +132,33 @@ def levers(known: Cells) -> str:
     return "\n".join(lines)
 
 
+def slopes() -> str:
+    """The slope over epochs with copies every 500 and every 100 updates, from docs/data/doom_trials.csv."""
+    found: dict[tuple[str, str, str], str] = {}
+    for group in read_groups():
+        if group.preset:
+            each = [slope_of([float(mean) for mean in t["epoch_means"].split()]) for t in group.trials]
+            found[group.preset, group.agent, group.scenario] = f"{statistics.fmean(each):.2f}"
+    lines = [f"| | {' | '.join(TASKS)} |", "|---" * (len(TASKS) + 1) + "|"]
+    for agent in ("dnn", "nfn"):
+        printed = best_trials(agent)
+        lines.append(f"| the paper, {agent} | {' | '.join(f'{printed[task].slope:g}' for task in TASKS)} |")
+        for name, copied in (("paper", 500), ("tuned", 100)):
+            cells_of = " | ".join(found.get((name, agent, task), "") for task in TASKS)
+            lines.append(f"| `{name}`, copies every {copied}, {agent} | {cells_of} |")
+    return "\n".join(lines)
+
+
+def cut_off(rows: Iterable[Row]) -> str:
+    """Trials without their tenth epoch, in words."""
+    told = [
+        f"{row.task}, {row.agent}, `{READINGS[row.reading].options}`: best {row.best_mean:g} of {row.epochs} epochs"
+        for row in rows
+        if row.epochs < EPOCHS
+    ]
+    return "; ".join(told) or "none"
+
+
 def main() -> None:
     """Read the trials, write the page."""
     rows = read()
@@ -132,11 +167,14 @@ def main() -> None:
     text = PAGE
     for name, part in {
         "trials": str(len(rows)),
-        "cut_off": str(sum(row.epochs < EPOCHS for row in rows)),
+        "cut_off": cut_off(rows),
         "diverged": str(sum(row.diverged > 0 for row in rows)),
         "readings": table(choosing),
-        "reported": table(reported) if reported else "",
+        "verdict": VERDICT,
+        "reported": REPORTED.replace("{{table}}", table(reported)) if reported else "",
         "levers": levers(choosing),
+        "slopes": slopes(),
+        "stability": stability({task: yardstick(task) for task in TASKS}),
     }.items():
         text = text.replace("{{" + name + "}}", part)
     (HERE / "paper_readings.md").write_text(text)

@@ -4,20 +4,73 @@ PAGE = """# What the paper leaves open
 
 Made by `python docs/make_paper_readings.py` from [data/paper_readings.csv](data/paper_readings.csv), which holds every
 trial with its command: {{trials}} trials of 10 epochs of 500 steps, 25 greedy episodes after each, drawn anew for each
-trial and epoch as the paper's were (`--episode-seeds anew`); {{cut_off}} were cut off before their tenth epoch and
-stand in no table.
+trial and epoch as the paper's were (`--episode-seeds anew`).
 
-The paper's [tables of best trials](results.md) fix rules, activation, step size, batch, memory, discount and frame
-skip of every task. They do not say how often the target network is copied, how many levels the "hierarchical" NFN has,
-what stands behind the second layer of the DNN, whether a time-out is an end, or in which mode a network with dropout
-and batch norm explores and values its targets. The preset `paper` answers each in one way
-([deviations](deviations.md)); here each answer is changed by itself.
+The paper's tables of best trials fix rules, activation, step size, batch, memory, discount and frame skip of every
+task. They do not say how often the target network is copied, how many levels the "hierarchical" NFN has, what stands
+behind the second layer of the DNN, whether a time-out is an end, or in which mode a network with dropout and batch norm
+explores and values its targets. The preset `paper` answers each in one way ([deviations](deviations.md)); here each
+answer is changed by itself.
+
+{{verdict}}
+
+## One change at a time
 
 {{readings}}
 
 Best epochs, means over choosing seeds (20, 21), standard deviation over seeds in brackets. *Distance*: of that mean
 from the paper's figure, in the paper's standard deviations (the root mean square of its two agents'; one is 0 in GH),
-mean over the tasks that the row has; beside it the distance of `paper` itself over the same tasks. The paper's
-figure is the best of 720 trials, these are means of one or two: a distance of 0 is not to be expected, only which
-reading is nearest.
+mean over the tasks that the row has; beside it the distance of `paper` itself over the same tasks. The paper's figure
+is the best of 720 trials, these are means of one or two: a distance of 0 is not to be expected, only which reading is
+nearest. *Slope*: of the means over the ten epochs, which the paper prints too.
+
+Cut off, and in no row: {{cut_off}}. In {{diverged}} of the trials the loss ran away, which a run notices and says
+(`notices.txt` in its folder).
+
+## How often the target is copied shows in the slope
+
+{{slopes}}
+
+Means of the three seeds of [results](results.md); `tuned` differs in more than the copies, the table above in them
+alone. Where the target is copied often, BP is learned within the first epoch and the slope over all ten is small; with
+a copy every 500 updates, once an epoch, it is as steep as the paper's in BP (both agents) and BR (the plain network).
+That the paper's networks learned as late as that is the best evidence there is of its copies, and speaks against faster
+ones, whatever they score.
+
+## Where the words may come from
+
+ViZDoom's own example of dueling double Q-learning (`examples/python/learning_pytorch.py` in its repository) has the
+paper's encoder layer by layer, but for colours, kernel sizes and dropout: four convolutions without bias to 8, 8, 8 and
+16 channels with strides 2, 2, 1, 1, each followed by batch norm and ReLU. It also has the paper's exploration (from 1,
+multiplied by a constant after each update, not below .1), all combinations of buttons as actions, and epochs of
+training steps with test episodes after each. There the target is copied at the end of every epoch, the loss is the
+squared error of raw rewards, a time-out is an end, heads are Linear, ReLU, Linear, and no pass is in evaluation mode.
+If the paper began there, which we do not know, the first three are as in `paper`; the last two are the readings
+`--readout false` and `--always-training true` above.
+
+{{reported}}
+
+## Best and last epoch: what brings them together
+
+From the trials of [results](results.md): all pairs that differ in the lever alone, at equal seeds. Scores are in the
+paper's standard deviations as above; medians over the pairs. *Smaller in*: pairs in which the last epoch came closer to
+the best.
+
+{{stability}}
+
+{{levers}}
+
+What pays is returns of three steps, in nearly every pair, and the mirror; both are in `tuned`. Less exploration raises
+the best epoch and the last, but not their nearness. An average of the weights helped where the run broke down (BP with
+one-step returns) and did nothing in PP; a falling step size, larger batches and more updates bring nothing or do harm.
+Not tried at this budget: resets, schedules of the discount, normalised returns; larger batches late and falling noise
+are there as options (`--late-batch`, `--noise-passes`). [Many games at once](long.md) end the question: there best and
+last epoch come close.
+"""
+
+VERDICT = """So far one task was played with one seed."""
+
+REPORTED = """## On other seeds
+
+{{table}}
 """

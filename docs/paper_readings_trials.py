@@ -79,6 +79,18 @@ READINGS = {
         "--levels 32 --hidden-consequent affine",
         ("nfn",),
     ),
+    "levels_100": Reading(
+        "levels and target copies",
+        "two levels, copies every 100 updates",
+        "--target-every 100 --levels RULES",
+        ("nfn",),
+    ),
+    "linear_1": Reading(
+        "read-out and target copies",
+        "Linear, h, Linear; copies every update",
+        "--target-every 1 --readout false",
+        ("dnn",),
+    ),
     "zeros": Reading("start of THEN parts", "zeros", "--consequent-init zeros", ("nfn",)),
     "room": Reading("most sets of an attribute", "12 instead of 6", "--max-terms 12", ("nfn",)),
     "skip_4": Reading("no question: frames", "4 where the table says 8", "--frame-skip 4"),
