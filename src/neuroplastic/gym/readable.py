@@ -55,8 +55,9 @@ def readable(task: Task, agent: str) -> RunConfig:
         exploration_share=needs.share,
         exploration_hold=needs.hold,
     )
-    # Whole rollouts, so that rules are diagnosed on as many observations as one has.
-    protocol = TrialProtocol(epochs=2, steps_per_epoch=390 * learner.decisions, episodes=20)
+    # Whole rollouts, so that rules are diagnosed on as many observations as one has. Ten looks: values that go on being
+    # learned may end in play that is worse than it was, and the best epoch is what is kept.
+    protocol = TrialProtocol(epochs=10, steps_per_epoch=78 * learner.decisions, episodes=20)
     head: HeadConfig = DnnConfig(128, "ReLU", hidden_norm=True)
     if agent == "nfn":
         learner = replace(learner, learning_rate=5e-3, structure_rate=0.1)
