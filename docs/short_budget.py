@@ -137,7 +137,11 @@ def trials(rows: list[Row], purpose: str) -> list[str]:
     lines = ["| command | score by epoch | on new episodes | leading rules, carry |", "|---|---|---|---|"]
     for row in rows:
         if row["purpose"] == purpose:
-            score = f"{float(row['score']):.4g} ({float(row['sd']):.3g}), {row['episodes']}"
+            score = (
+                f"{float(row['score']):.4g} ({float(row['sd']):.3g}), {row['episodes']}"
+                if row["score"]
+                else ""
+            )
             rules = f"{float(row['leading_rules']):.1f}, {row['carry']}" if row["carry"] else ""
             command = row["command"].removeprefix("neuroplastic ")
             lines.append(f"| `{command}` | {row['score_by_epoch']} | {score} | {rules} |")
