@@ -30,10 +30,11 @@ studio: setup  ## watch an agent think, turn rules, fit tables, in a browser on 
 	$(BIN)/neuroplastic studio
 
 # In a new clone, type checks keep one core busy for most of a minute: they run beside the tests, and are told after them.
+# Three processes for two cores: one of them mostly waits, for engines, servers, browsers and killed programs.
 # Bytecode is kept even where the environment says not to: hundreds of processes are started, and would compile it all.
 test: setup lint  ## linting, type checks and tests (under 10 minutes on 2 cores)
 	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -m 'not slow' -n 2; tests=$$?; \
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -m 'not slow' -n 3; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types.txt; exit $$((tests + types))
 
 lint: setup

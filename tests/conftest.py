@@ -1,4 +1,4 @@
-"""Small networks gain nothing from a second thread; with two processes (`pytest -n 2`) a file's tests stay together."""
+"""Small networks gain nothing from a second thread; with several processes (`pytest -n 3`) files stay together."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-# Before PyTorch is imported, and for the processes that tests start: two tests at a time have two cores.
+# Before PyTorch is imported, and for the processes that tests start: several tests at a time share the cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
@@ -20,23 +20,35 @@ torch.set_num_threads(1)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Folders whose tests start game engines, worker processes or servers: one process at a time runs them.
-BUSY = {"doom", "experiment", "search", "cli"}
-# The groups that take longest. They are begun first: what is left in the end is short, and both processes end together.
+# Tests that start game engines, worker processes or servers: one process at a time runs them.
+BUSY = {"doom", "experiment", "search", "cli", "test_without_the_game.py"}
+# Folders whose tests share what takes seconds to start: a studio and a browser.
+TOGETHER = {"studio"}
+# The groups that take longest. They are begun first: what is left in the end is short, and all processes end together.
 LONGEST = (
     "busy",
-    "learn/test_learning.py",
-    "test_kept_files.py",
+    "studio",
     "test_docs.py",
-    "network/test_learning.py",
-    "learn/estimators/test_estimators.py",
     "learn/estimators/test_scikit_learn_checks.py",
-    "fuzz/test_model_files.py",
-    "learn/test_resume.py",
-    "network/test_frozen.py",
-    "network/test_memory.py",
+    "usecases/test_table_pages.py",
+    "network/test_checkpointing.py",
+    "test_kept_files.py",
     "rules/test_simplify.py",
+    "network/test_learning.py",
+    "learn/test_contract.py",
+    "network/test_inference_mode.py",
+    "fuzz/test_files.py",
+    "learn/test_learning.py",
+    "usecases/test_tables.py",
+    "learn/estimators/test_estimators.py",
+    "rules/test_firing_forms.py",
+    "network/test_memory.py",
+    "network/test_frozen.py",
+    "network/test_compile.py",
     "rules/test_pictures.py",
+    "test_site.py",
+    "test_front_page.py",
+    "learn/test_resume.py",
 )
 
 
@@ -46,9 +58,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def group_of(name: str) -> str:
-    """Each file is a group of its own, for its fixtures are made once; the busy folders have a common one."""
+    """Each file is a group of its own, for its fixtures are made once; what is busy is one, and so are some folders."""
     path = PurePosixPath(name.split("::")[0]).relative_to("tests")
-    return "busy" if path.parts[0] in BUSY else path.as_posix()
+    if path.parts[0] in BUSY:
+        return "busy"
+    return path.parts[0] if path.parts[0] in TOGETHER else path.as_posix()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
