@@ -12,7 +12,7 @@ from neuroplastic.errors import ConfigError, InputError
 from neuroplastic.experiment.demonstrating import demonstrate
 from neuroplastic.experiment.game import Game, PolicyError
 from neuroplastic.experiment.run_folder import RunError
-from neuroplastic.experiment.teachers import Teacher, asked, model_teacher
+from neuroplastic.experiment.teachers import Teacher, TeacherError, asked, model_teacher
 from neuroplastic.learn.imitation.config import ImitationConfig
 from neuroplastic.usecases.imitating import imitate_teacher
 from neuroplastic.usecases.opening import open_run
@@ -103,6 +103,30 @@ def test_a_teacher_answers_with_actions_or_values_and_nothing_else() -> None:
     with Game(task) as game:
         game.begin(0)
         assert Teacher("same", balance).look(game) is game.observation
+
+
+def test_a_teacher_that_fails_is_named_with_its_error_and_the_state_it_was_shown(
+    tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "my_teacher.py").write_text("def act(states):\n    return [1] * len(states) + states['x']\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["imitate", "CartPole-v1", "--teacher", "my_teacher:act", "--states", "100", "--rounds", "1"]
+    assert main(words) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("neuroplastic: the teacher my_teacher:act failed with IndexError: ")
+    assert "; it was shown float32 of shape (" in said
+    assert ", the first [" in said
+
+    def refuses(observations: np.ndarray) -> np.ndarray:
+        raise KeyError("height")
+
+    pictures = np.zeros((2, 4, 4, 3), np.uint8)
+    with pytest.raises(
+        TeacherError, match=r"'height'; it was shown uint8 of shape \(2, 4, 4, 3\)$"
+    ) as caught:
+        Teacher("mine", refuses).answered(pictures)
+    assert isinstance(caught.value.__cause__, KeyError)
 
 
 def test_what_the_teacher_values_nearly_as_much_counts_as_good_and_its_own_action_always_does():

@@ -83,7 +83,7 @@ def demonstrate(
         while len(seen) * GAMES < states:
             observations: Any = np.stack([game.observation for game in games])
             look: Any = np.stack([teacher.look(game) for game in games])
-            answer: Any = np.asarray(teacher.answer(look))
+            answer: Any = teacher.answered(look)
             should, cost = told(answer, GAMES, task)
             does = should if player is None else checked_actions(player(observations), GAMES, task)
             seen.append(observations)

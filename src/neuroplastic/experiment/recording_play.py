@@ -53,7 +53,7 @@ def _episode(
     seen, looks = [game.observation.copy()], [picture_of(game)] if pictures else []
     actions, rewards, values = [], [], []
     while not game.over:
-        answer = np.asarray(player.answer(player.look(game)[None]))
+        answer = player.answered(player.look(game)[None])
         action = int(told(answer, 1, game.task)[0][0])
         if answer.ndim == 2:
             values.append(answer[0].astype(np.float32))

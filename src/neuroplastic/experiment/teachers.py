@@ -11,11 +11,16 @@ import numpy.typing as npt
 import torch
 from numpy.typing import NDArray
 
+from ..errors import NeuroplasticError, in_short
 from ..learn.experience import Observations
 from ..learn.imitation.demonstrations import costs_of
 from ..network.dueling import DuelingNetwork
 from .game import Game, PolicyError
 from .protocols import Task
+
+
+class TeacherError(NeuroplasticError, RuntimeError):
+    """A teacher raised an error of its own when it was asked what to do."""
 
 
 def _what_is_shown(game: Game) -> Observations:
@@ -36,6 +41,26 @@ class Teacher:
     answer: Callable[[Observations], npt.ArrayLike]
     look: Callable[[Game], Observations] = _what_is_shown
     """what of a game the teacher is shown"""
+
+    def answered(self, observations: Observations) -> NDArray[Any]:
+        """The answer to observations (k, *shape), as it comes; an error is a TeacherError that tells the state."""
+        try:
+            return np.asarray(self.answer(observations))
+        except NeuroplasticError:
+            raise
+        except Exception as error:
+            raise TeacherError(
+                f"the teacher {self.name} failed with {type(error).__name__}: {in_short(error)}; it was shown "
+                f"{_described(observations)}"
+            ) from error
+
+
+def _described(observations: Observations) -> str:
+    """Type and shape of observations, and the numbers of the first one where it is no picture."""
+    text = f"{observations.dtype} of shape {observations.shape}"
+    if observations.ndim != 2 or not len(observations):
+        return text
+    return f"{text}, the first {in_short([round(float(x), 4) for x in observations[0]], 160)}"
 
 
 def agent_teacher(name: str, network: DuelingNetwork, *, pictures: bool) -> Teacher:
@@ -63,7 +88,7 @@ def asked(
     teacher: Teacher, observations: Observations, task: Task
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The teacher's actions (k,), the plainest of those that do the same, and what the worst one would cost, (k,)."""
-    return told(np.asarray(teacher.answer(observations)), len(observations), task)
+    return told(teacher.answered(observations), len(observations), task)
 
 
 def told(answer: NDArray[Any], count: int, task: Task) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
