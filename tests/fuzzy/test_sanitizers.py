@@ -17,7 +17,8 @@ FLAGS = [
     *("-std=gnu11", "-O1", "-g", "-fno-omit-frame-pointer", "-fopenmp"),
 ]
 TESTS = [
-    *("tests/fuzzy/test_backends.py", "tests/network/test_equations.py", "tests/network/test_gradients.py"),
+    *(f"tests/fuzzy/test_backend{part}.py" for part in ("s", "_norms", "_limits")),
+    *("tests/network/test_equations.py", "tests/network/test_gradients.py"),
     *("tests/network/test_norm_drop.py", "tests/network/test_odd_tensors.py"),
     "tests/network/test_random_configurations.py",
 ]

@@ -16,7 +16,7 @@ from neuroplastic.network.encoder import PictureEncoder
 pytestmark = [pytest.mark.usefixtures("path"), pytest.mark.filterwarnings("ignore::UserWarning")]
 
 KINDS = pytest.mark.parametrize("reentrant", [True, False], ids=["reentrant", "non-reentrant"])
-STEPS = 30
+STEPS = 20  # by then the sets are full, and noise that is held for 7 passes was renewed twice
 
 EVERY_BATCH = npl.Neurogenesis(delay=1)
 
