@@ -78,9 +78,11 @@ bench-packages: setup
 
 TASKS ?= BP BR PP HTL DTC TC GH
 TRIALS ?= 40
-study-all: setup  ## the paper's search for all tasks and both agents, TRIALS=40 each (days on 2 cores; goes on where it stopped)
+study-all: setup  ## the paper's search for all tasks and both agents, TRIALS=40 each (days on 2 cores; goes on from the published trials)
+	test -e doom_studies.db || cp docs/data/doom_studies.db doom_studies.db
 	for task in $(TASKS); do for agent in dnn nfn; do \
-	  $(BIN)/neuroplastic study run --task $$task --agent $$agent --trials $(TRIALS) --episode-seeds anew || exit 1; \
+	  $(BIN)/neuroplastic study run --task $$task --agent $$agent --trials $(TRIALS) --preset tuned --episode-seeds anew \
+	    --games 5 --storage sqlite:///doom_studies.db || exit 1; \
 	done; done
 
 docs: setup  ## build the documentation as a site into site/; a broken link or reference fails

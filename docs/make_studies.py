@@ -1,0 +1,262 @@
+"""Makes docs/doom_studies.md from the studies and their winners. `--collect FOLDER` adds winners that were run.
+
+Run: `python docs/make_studies.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import shutil
+import statistics
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from make_long import SHORT_AIMS, TASKS, spread
+from optuna.trial import FrozenTrial
+from studies_text import PAGE
+
+from neuroplastic.analysis import welch_t_test
+from neuroplastic.doom.scenarios import SCENARIOS
+from neuroplastic.search.best import best_trial
+from neuroplastic.search.storage import open_storage
+from neuroplastic.search.studies import complete, load_study
+
+HERE = Path(__file__).parent
+STUDIES, WINNERS = HERE / "data" / "doom_studies.db", HERE / "data" / "doom_winners.csv"
+AGENTS = {"dnn": "DNN", "nfn": "NFN"}
+BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "GH": 2100}
+"""of the NFN: the best of a study, on its own episodes"""
+LEVEL = 0.05
+WANTED, NEW_SEEDS = 40, 5
+"""trials of a study, and seeds of its winner"""
+SCORE = re.compile(r"epoch\): (\S+) \+- (\S+) over (\d+) episodes")
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The best trial's settings, learned anew with another seed."""
+
+    task: str
+    agent: str
+    trial: int
+    seed: int
+    epochs: str
+    score: float
+    sd: float
+    episodes: int
+
+    @classmethod
+    def read(cls, row: dict[str, str]) -> Winner:
+        """From a row of the data file."""
+        numbers = {"trial": int, "seed": int, "score": float, "sd": float, "episodes": int}
+        return cls(**{f.name: numbers.get(f.name, str)(row[f.name]) for f in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Search:
+    """One study: its finished trials and the best of them, by the paper's rule."""
+
+    task: str
+    agent: str
+    trials: list[FrozenTrial]
+    best: FrozenTrial
+
+    @property
+    def greatest(self) -> float:
+        """The greatest mean of all trials."""
+        return max(trial.values[0] for trial in self.trials)
+
+    @property
+    def median(self) -> float:
+        """The median of the trials' means."""
+        return statistics.median(trial.values[0] for trial in self.trials)
+
+
+def searches() -> dict[tuple[str, str], Search]:
+    """The studies, by task and agent; read from a copy, for a storage writes where it is opened."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(STUDIES, folder)
+        storage = open_storage(f"sqlite:///{copy}")
+        for study_name in storage.get_all_studies():
+            task, agent = study_name.study_name.rsplit("-", 1)
+            study = load_study(storage, study_name.study_name)
+            if trials := complete(study):
+                found[task, agent] = Search(task, agent, trials, best_trial(study))
+        storage.engine.dispose()
+    return found
+
+
+def winners() -> list[Winner]:
+    """What was learned anew."""
+    if not WINNERS.exists():
+        return []
+    with WINNERS.open(newline="") as file:
+        return [Winner.read(row) for row in csv.DictReader(file)]
+
+
+def collect(folder: Path, made: dict[tuple[str, str], Search]) -> None:
+    """Add the winners whose logs `win-TASK-AGENT-SEED.log` lie in a folder; a row that is there is replaced."""
+    rows = {(w.task, w.agent, w.seed): w for w in winners()}
+    for log in sorted(folder.glob("win-*.log")):
+        _, task, agent, seed = log.stem.split("-")
+        scored = SCORE.search(log.read_text())
+        if scored is None:
+            continue
+        with log.with_suffix(".metrics.csv").open(newline="") as file:
+            epochs = " / ".join(f"{float(row['mean']):.2f}" for row in csv.DictReader(file))
+        rows[task, agent, int(seed)] = Winner(
+            task,
+            agent,
+            made[task, agent].best.number,
+            int(seed),
+            epochs,
+            float(scored[1]),
+            float(scored[2]),
+            int(scored[3]),
+        )
+    with WINNERS.open("w", newline="") as file:
+        table = csv.DictWriter(file, [f.name for f in fields(Winner)])
+        table.writeheader()
+        table.writerows(asdict(rows[key]) for key in sorted(rows))
+
+
+def number(value: float) -> str:
+    """With as many digits as matter."""
+    return f"{value:.0f}" if abs(value) >= 200 else f"{value:.1f}" if abs(value) >= 1 else f"{value:.2f}"
+
+
+def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterator[str]:
+    """The lucky and the true figure of both agents beside the paper's."""
+
+    def line(name: str, cells: Iterator[str]) -> str:
+        return f"| {name} | {' | '.join(cells)} |"
+
+    yield line("", iter(TASKS))
+    yield "|---" * (len(TASKS) + 1) + "|"
+    paper = {
+        "dnn": {key: SCENARIOS[key].paper_dnn for key in TASKS},
+        "nfn": {key: SCENARIOS[key].paper_nfn for key in TASKS},
+    }
+    for agent, title in AGENTS.items():
+        here = {key: made.get((key, agent)) for key in TASKS}
+        yield line(
+            f"{title}, trials", (str(len(there.trials)) if (there := here[key]) else "none" for key in TASKS)
+        )
+        yield line(
+            f"**{title}, best trial**, its own episodes (SD)",
+            (
+                f"**{number(there.best.values[0])}** ({number(there.best.values[1])})"
+                if (there := here[key])
+                else ""
+                for key in TASKS
+            ),
+        )
+        yield line(
+            f"{title}, greatest mean",
+            (number(there.greatest) if (there := here[key]) else "" for key in TASKS),
+        )
+        yield line(
+            f"{title}, median of the trials",
+            (number(there.median) if (there := here[key]) else "" for key in TASKS),
+        )
+        yield line(
+            f"**{title}, the winner on new seeds**, 100 new episodes",
+            (spread([w.score for w in again if (w.task, w.agent) == (key, agent)]) for key in TASKS),
+        )
+        yield line(f"the paper's {title}, best of 720", (f"{paper[agent][key].mean:g}" for key in TASKS))
+    yield line("aim for the NFN, best trial", (f"{BEST_AIMS[key]:g}" for key in TASKS))
+    yield line("aim for the NFN, new seeds", (f"{SHORT_AIMS[key]:g}" for key in TASKS))
+
+
+def reached(made: dict[tuple[str, str], Search]) -> str:
+    """Where the best trial of the NFN reaches the aim."""
+    rules = {key: made[key, "nfn"].greatest for key in TASKS if (key, "nfn") in made}
+    yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]
+    no = [key for key in TASKS if key not in yes]
+    return f"{', '.join(yes) or 'no task'}; short of it: {', '.join(no) or 'none'}"
+
+
+def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
+    """What of the studies is not there yet."""
+    counts = {
+        (key, agent): len(made[key, agent].trials) if (key, agent) in made else 0
+        for agent in AGENTS
+        for key in TASKS
+    }
+    few = [f"{key}-{agent} {count}" for (key, agent), count in counts.items() if count < WANTED]
+    lone = [f"{w}" for w in counts if len([a for a in again if (a.task, a.agent) == w]) < NEW_SEEDS]
+    if not few and not lone:
+        return ""
+    studies = f"Fewer than {WANTED} trials: {', '.join(few)}. " if few else ""
+    seeds = f"Winners on fewer than {NEW_SEEDS} new seeds: {len(lone)} of {len(counts)}. " if lone else ""
+    return (
+        f"**Not finished.** {studies}{seeds}For want of time on a GPU; `make study-all` goes on with the trials that "
+        "are there."
+    )
+
+
+def compared(again: list[Winner]) -> Iterator[str]:
+    """Winners of both agents by Welch's test on seeds."""
+    yield "| | NFN | DNN | Welch's t | p | |"
+    yield "|---" * 6 + "|"
+    for key in TASKS:
+        rules, plain = ([w.score for w in again if (w.task, w.agent) == (key, a)] for a in ("nfn", "dnn"))
+        if min(len(rules), len(plain)) < 3 or len({*rules, *plain}) == 1:
+            yield f"| {key} | {spread(rules)} | {spread(plain)} | | | not compared |"
+            continue
+        test = welch_t_test(rules, plain)
+        ahead = "NFN ahead" if statistics.fmean(rules) > statistics.fmean(plain) else "DNN ahead"
+        verdict = "level" if test.p >= LEVEL else ahead
+        yield f"| {key} | {spread(rules)} | {spread(plain)} | {test.statistic:.2f} | {test.p:.3f} | {verdict} |"
+
+
+def settings(made: dict[tuple[str, str], Search]) -> Iterator[str]:
+    """The best trials' hyperparameters."""
+    for agent, title in AGENTS.items():
+        there = [made[key, agent] for key in TASKS if (key, agent) in made]
+        if not there:
+            continue
+        names = list(there[0].best.params)
+        yield f"| {title} | trial | slope | {' | '.join(names)} |"
+        yield "|---" * (len(names) + 3) + "|"
+        for search in there:
+            found = search.best.params
+            values = " | ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in found.values())
+            yield f"| {search.task} | {search.best.number} | {search.best.values[2]:+.3g} | {values} |"
+        yield ""
+
+
+def page(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
+    """The whole page."""
+    parts = {
+        "overview": "\n".join(overview(made, again)),
+        "reached": reached(made),
+        "compared": "\n".join(compared(again)),
+        "settings": "\n".join(settings(made)),
+        "missing": missing(made, again),
+        "trials": str(sum(len(there.trials) for there in made.values())),
+    }
+    text = PAGE
+    for name, part in parts.items():
+        text = text.replace(f"{{{{{name}}}}}", part)
+    return text
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--collect", type=Path, metavar="FOLDER", help="logs of winners that were run")
+    options = parser.parse_args()
+    made = searches()
+    if options.collect:
+        collect(options.collect, made)
+    (HERE / "doom_studies.md").write_text(page(made, winners()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""The words of docs/doom_studies.md; `make_studies.py` puts figures into the braces."""
+
+PAGE = """\
+# Studies of the seven tasks
+
+Made by `python docs/make_studies.py` from [data/doom_studies.db](data/doom_studies.db), which holds all {{trials}}
+trials (`neuroplastic study status --storage sqlite:///docs/data/doom_studies.db`), and
+[data/doom_winners.csv](data/doom_winners.csv).
+
+The paper's figures are the best of 720 trials, each judged on 25 random episodes of its own. That is a lucky figure:
+the greatest of many noisy means. Here is the like of it, with the number of trials beside it, and then the true figure:
+the winner's settings learned anew with five seeds that the search did not see, each on 100 new episodes.
+
+```
+neuroplastic study run --task BP --agent dnn --trials 40 --preset tuned --episode-seeds anew --games 5 --device cuda
+neuroplastic study run --task BP --agent nfn --trials 40 --preset tuned --episode-seeds anew --games 5 --device cuda
+neuroplastic study export BP-nfn --preset BP-nfn.json
+neuroplastic train BP --agent nfn --preset BP-nfn.json --seed 1000 --device cuda --games 5    # and 1001 to 1004
+neuroplastic evaluate RUN --episodes 100 --seed 9001 --games 10 --device cuda
+```
+
+A trial is the paper's: 10 epochs of 500 steps, 25 greedy episodes after each, drawn anew for each trial and epoch.
+The settings are drawn from the paper's [search space](how_to/studies.md#what-is-searched); what it leaves open comes
+from the preset `tuned`. The neuro-fuzzy agent takes frame skip, batch, memory and discount from the best trial of the
+plain one that was known when its study began. Nobody teaches these agents.
+
+{{overview}}
+
+*Best trial* is chosen by [the paper's rule](how_to/studies.md#what-is-searched), which prefers a small SD where means
+are too similar; so the greatest mean can be above it. By its greatest mean the NFN reaches the aim for a best trial in
+{{reached}}.
+
+{{missing}}
+
+## Winners of both agents
+
+{{compared}}
+
+*Level*: Welch's test on seeds does not tell them apart at 5 %.
+
+## Settings of the best trials
+
+{{settings}}
+"""
