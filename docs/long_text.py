@@ -138,11 +138,10 @@ Reported, scored on the GPU with several games at once, which is `evaluate` but 
 
 {{short_reported}}
 
-**Studies.** There are four of 60 trials, BP and GH with both agents, of a cheap protocol of 600 steps ([what they
-found](how_to/studies.md#a-study-that-was-made)). Those of 40 trials in 5,000 steps for every task and both agents,
-which would make the like of the paper's best of 720, and the winners on five new seeds, were not run: about 560 trials.
-`make study-all` runs them (episodes drawn anew for each trial, `--episode-seeds anew`), and goes on where it was
-stopped.
+**Studies.** The like of the paper's best of 720, with the number of trials beside each figure and the winners on new
+seeds, has [a page of its own](doom_studies.md): as yet with few trials, of plain networks alone. Four of 60 trials, BP
+and GH with both agents, are of a cheap protocol of 600 steps ([what they
+found](how_to/studies.md#a-study-that-was-made)).
 
 **What the paper leaves open** (levels of heads, read-out, target copies, picture, time-outs) is compared
 [on a page of its own](paper_readings.md), as far as it was run; [deviations](deviations.md) says what was chosen.

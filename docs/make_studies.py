@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from make_long import SHORT_AIMS, TASKS, spread
+from comparing import compared, spread
 from optuna.trial import FrozenTrial
-from studies_text import PAGE
+from short_budget import AIMS, TASKS
+from studies_text import PAGE, WINNERS_COMPARED
 
-from neuroplastic.analysis import welch_t_test
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.search.best import best_trial
 from neuroplastic.search.storage import open_storage
@@ -30,7 +30,6 @@ STUDIES, WINNERS = HERE / "data" / "doom_studies.db", HERE / "data" / "doom_winn
 AGENTS = {"dnn": "DNN", "nfn": "NFN"}
 BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "GH": 2100}
 """of the NFN: the best of a study, on its own episodes"""
-LEVEL = 0.05
 WANTED, NEW_SEEDS = 40, 5
 """trials of a study, and seeds of its winner"""
 SCORE = re.compile(r"epoch\): (\S+) \+- (\S+) over (\d+) episodes")
@@ -82,9 +81,9 @@ def searches() -> dict[tuple[str, str], Search]:
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(STUDIES, folder)
         storage = open_storage(f"sqlite:///{copy}")
-        for study_name in storage.get_all_studies():
-            task, agent = study_name.study_name.rsplit("-", 1)
-            study = load_study(storage, study_name.study_name)
+        for stored in storage.get_all_studies():
+            task, agent = stored.study_name.rsplit("-", 1)
+            study = load_study(storage, stored.study_name)
             if trials := complete(study):
                 found[task, agent] = Search(task, agent, trials, best_trial(study))
         storage.engine.dispose()
@@ -93,8 +92,6 @@ def searches() -> dict[tuple[str, str], Search]:
 
 def winners() -> list[Winner]:
     """What was learned anew."""
-    if not WINNERS.exists():
-        return []
     with WINNERS.open(newline="") as file:
         return [Winner.read(row) for row in csv.DictReader(file)]
 
@@ -125,6 +122,11 @@ def collect(folder: Path, made: dict[tuple[str, str], Search]) -> None:
         table.writerows(asdict(rows[key]) for key in sorted(rows))
 
 
+def scores(again: list[Winner], task: str, agent: str) -> list[float]:
+    """Of the winner's settings, a score a seed."""
+    return [w.score for w in again if (w.task, w.agent) == (task, agent)]
+
+
 def number(value: float) -> str:
     """With as many digits as matter."""
     return f"{value:.0f}" if abs(value) >= 200 else f"{value:.1f}" if abs(value) >= 1 else f"{value:.2f}"
@@ -144,6 +146,8 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
     }
     for agent, title in AGENTS.items():
         here = {key: made.get((key, agent)) for key in TASKS}
+        if not any(here.values()):
+            continue
         yield line(
             f"{title}, trials", (str(len(there.trials)) if (there := here[key]) else "none" for key in TASKS)
         )
@@ -166,19 +170,24 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
         )
         yield line(
             f"**{title}, the winner on new seeds**, 100 new episodes",
-            (spread([w.score for w in again if (w.task, w.agent) == (key, agent)]) for key in TASKS),
+            (spread(scores(again, key, agent)) for key in TASKS),
         )
         yield line(f"the paper's {title}, best of 720", (f"{paper[agent][key].mean:g}" for key in TASKS))
     yield line("aim for the NFN, best trial", (f"{BEST_AIMS[key]:g}" for key in TASKS))
-    yield line("aim for the NFN, new seeds", (f"{SHORT_AIMS[key]:g}" for key in TASKS))
+    yield line("aim for the NFN, new seeds", (f"{AIMS[key]:g}" for key in TASKS))
 
 
 def reached(made: dict[tuple[str, str], Search]) -> str:
-    """Where the best trial of the NFN reaches the aim."""
+    """Where the greatest mean of the NFN reaches the aim."""
     rules = {key: made[key, "nfn"].greatest for key in TASKS if (key, "nfn") in made}
     yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]
     no = [key for key in TASKS if key not in yes]
-    return f"{', '.join(yes) or 'no task'}; short of it: {', '.join(no) or 'none'}"
+    return (
+        f" By its greatest mean the NFN reaches the aim for a best trial in {', '.join(yes) or 'no task'}; short of "
+        f"it: {', '.join(no) or 'none'}."
+        if rules
+        else ""
+    )
 
 
 def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
@@ -189,7 +198,7 @@ def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
         for key in TASKS
     }
     few = [f"{key}-{agent} {count}" for (key, agent), count in counts.items() if count < WANTED]
-    lone = [f"{w}" for w in counts if len([a for a in again if (a.task, a.agent) == w]) < NEW_SEEDS]
+    lone = [study for study in counts if len(scores(again, *study)) < NEW_SEEDS]
     if not few and not lone:
         return ""
     studies = f"Fewer than {WANTED} trials: {', '.join(few)}. " if few else ""
@@ -200,19 +209,12 @@ def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     )
 
 
-def compared(again: list[Winner]) -> Iterator[str]:
-    """Winners of both agents by Welch's test on seeds."""
-    yield "| | NFN | DNN | Welch's t | p | |"
-    yield "|---" * 6 + "|"
-    for key in TASKS:
-        rules, plain = ([w.score for w in again if (w.task, w.agent) == (key, a)] for a in ("nfn", "dnn"))
-        if min(len(rules), len(plain)) < 3 or len({*rules, *plain}) == 1:
-            yield f"| {key} | {spread(rules)} | {spread(plain)} | | | not compared |"
-            continue
-        test = welch_t_test(rules, plain)
-        ahead = "NFN ahead" if statistics.fmean(rules) > statistics.fmean(plain) else "DNN ahead"
-        verdict = "level" if test.p >= LEVEL else ahead
-        yield f"| {key} | {spread(rules)} | {spread(plain)} | {test.statistic:.2f} | {test.p:.3f} | {verdict} |"
+def winners_compared(again: list[Winner]) -> str:
+    """Both agents by Welch's test, once there is something to compare."""
+    if not again:
+        return ""
+    table = "\n".join(compared(TASKS, lambda key, agent: scores(again, key, agent)))
+    return WINNERS_COMPARED.replace("{{compared}}", table)
 
 
 def settings(made: dict[tuple[str, str], Search]) -> Iterator[str]:
@@ -236,7 +238,7 @@ def page(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     parts = {
         "overview": "\n".join(overview(made, again)),
         "reached": reached(made),
-        "compared": "\n".join(compared(again)),
+        "winners": winners_compared(again),
         "settings": "\n".join(settings(made)),
         "missing": missing(made, again),
         "trials": str(sum(len(there.trials) for there in made.values())),

@@ -27,18 +27,20 @@ plain one that was known when its study began. Nobody teaches these agents.
 {{overview}}
 
 *Best trial* is chosen by [the paper's rule](how_to/studies.md#what-is-searched), which prefers a small SD where means
-are too similar; so the greatest mean can be above it. By its greatest mean the NFN reaches the aim for a best trial in
-{{reached}}.
+are too similar; so the greatest mean can be above it.{{reached}}
 
 {{missing}}
 
+{{winners}}## Settings of the best trials
+
+{{settings}}
+"""
+
+WINNERS_COMPARED = """\
 ## Winners of both agents
 
 {{compared}}
 
 *Level*: Welch's test on seeds does not tell them apart at 5 %.
 
-## Settings of the best trials
-
-{{settings}}
 """
