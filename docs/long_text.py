@@ -144,7 +144,8 @@ and GH with both agents, are of a cheap protocol of 600 steps ([what they
 found](how_to/studies.md#a-study-that-was-made)).
 
 **What the paper leaves open** (levels of heads, read-out, target copies, picture, time-outs) is compared
-[on a page of its own](paper_readings.md), as far as it was run; [deviations](deviations.md) says what was chosen.
+[on a page of its own](paper_readings.md) with one or two seeds in BP, and for some also in DTC and GH: no reading is
+clearly nearer than the preset `paper`, and the slopes over epochs tell how often the target was copied.
 """
 
 LESSONS = """\

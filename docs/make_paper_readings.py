@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from make_results import read_groups
-from paper_readings_text import PAGE, REPORTED, VERDICT
+from paper_readings_text import PAGE, REPORTED, TWO_LINEAR_SO, VERDICT
 from paper_readings_trials import CHOSEN_ON, READINGS, Lever, Row, read
 from stability_pairs import table as stability
 
@@ -86,10 +87,12 @@ def table(known: Cells, base: str = "base") -> str:
     """A line for each reading and agent: best epochs by task, and how far they are from the paper."""
     tasks = played(known)
     lines = [
-        f"| open | reading | agent | {' | '.join(tasks)} | seeds | distance | of `paper` there | slope in BP |",
+        f"| open | reading | agent | {' | '.join(tasks)} | trials | distance | of `paper` there | slope in BP |",
         "|---" * (len(tasks) + 7) + "|",
     ]
     for agent in ("dnn", "nfn"):
+        if not any(key[1] == agent for key in known):
+            continue
         figures = " | ".join(f"{of_paper(task, agent):g}" for task in tasks)
         slope = best_trials(agent)["BP"].slope
         lines.append(f"| | **the paper** | {agent} | {figures} | | 0 | | {slope:g} |")
@@ -109,6 +112,14 @@ def table(known: Cells, base: str = "base") -> str:
                 f"| {far(known, name, agent, mine):.2f} | {beside} | {slope} |"
             )
     return "\n".join(lines)
+
+
+def figure(known: Cells, reading: str, agent: str, what: str) -> str:
+    """A task's mean best epoch, or by 'far' the mean distance, over the tasks that this agent's other rows compare."""
+    if what != "far":
+        return known[reading, agent, what].text().partition(" ")[0]
+    compared = "levels" if agent == "nfn" else "two_linear"
+    return f"{far(known, reading, agent, [task for task in TASKS if (compared, agent, task) in known]):.2f}"
 
 
 def levers(known: Cells) -> str:
@@ -170,13 +181,18 @@ def main() -> None:
         "cut_off": cut_off(rows),
         "diverged": str(sum(row.diverged > 0 for row in rows)),
         "readings": table(choosing),
-        "verdict": VERDICT,
+        "verdict": VERDICT.replace("{{two_linear_so}}", TWO_LINEAR_SO),
         "reported": REPORTED.replace("{{table}}", table(reported)) if reported else "",
         "levers": levers(choosing),
         "slopes": slopes(),
         "stability": stability({task: yardstick(task) for task in TASKS}),
     }.items():
         text = text.replace("{{" + name + "}}", part)
+    text = re.sub(
+        r"\{\{(DNN|NFN) (\w+) (\w+)\}\}",
+        lambda found: figure(choosing, found[2], found[1].lower(), found[3]),
+        text,
+    )
     (HERE / "paper_readings.md").write_text(text)
 
 
