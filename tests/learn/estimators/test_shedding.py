@@ -8,7 +8,9 @@ import torch.nn.functional as F
 
 from neuroplastic.learn.estimators.readable.draft import ANY, Draft
 from neuroplastic.learn.estimators.readable.limits import Limits
-from neuroplastic.learn.estimators.readable.shedding import _choices, _worst
+from neuroplastic.learn.estimators.readable.shedding import _choices, _worst, shed
+from neuroplastic.learn.estimators.rows import Rows
+from neuroplastic.learn.estimators.training import Tensors
 
 
 def loss(outputs, targets):
@@ -57,3 +59,17 @@ def test_a_rule_that_alone_reaches_a_row_can_still_be_priced():
     x = torch.from_numpy(rng.normal(size=(20, 4)))
     rows = x, torch.from_numpy(rng.integers(3, size=20)), torch.ones(20, dtype=torch.float64)
     assert all(np.isfinite(choice.cost) for choice in _choices(draft, rows, loss, Limits()))
+
+
+def test_a_limit_on_length_takes_no_rule_that_is_short_enough():
+    rng = np.random.default_rng(2)
+    premises = np.full((6, 4), ANY)
+    premises[0], premises[1:, 0] = 0, [1, 1, 1, 2, 2]  # one long rule, and five that nobody would miss
+    draft = replace(some_draft(rng), premises=premises, outputs=np.eye(6, 3) * 5)
+    x = rng.normal(size=(200, 4))
+    leads = draft.worst_distances(x).argmin(axis=1)
+    rows = Rows(x, np.where(leads == 0, 0.0, 1.0)[:, None], np.ones(200))
+    data = Tensors(draft.network(0), rows, labels=True)
+    short = shed(draft, data, loss, Limits(premises=2, size=40), -np.inf)
+    assert (short.premises[-5:] == premises[1:]).all()
+    assert len(short.premises) == 5 or (short.premises[0] != ANY).sum() == 2

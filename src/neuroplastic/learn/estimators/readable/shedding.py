@@ -81,8 +81,10 @@ def _choices(
         if not too_many and (not too_long.any() or too_long[rule]) and len(columns) > 1:
             for column, distance in zip(columns, _without_one(away[rule]), strict=True):
                 yield _Shed(mean_loss(votes.with_another(rule, distance)) - now, rule, int(column))
-        if len(draft.premises) > FEWEST_RULES and len(columns):
-            yield _Shed((mean_loss(votes.without(rule)) - now) / len(columns), rule, ANY)
+        if len(draft.premises) > FEWEST_RULES and len(columns) and (not too_long.any() or too_long[rule]):
+            # A rule that is too long may go instead of being shortened, if that costs no more than one of its premises.
+            saved = 1 if too_long[rule] else len(columns)
+            yield _Shed((mean_loss(votes.without(rule)) - now) / saved, rule, ANY)
 
 
 class _Votes(NamedTuple):
