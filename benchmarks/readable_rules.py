@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 import neuroplastic as npl
 from benchmarks.tables_data import FRONTIER, Table
-from neuroplastic.learn.estimators.readable import draft, fitting, learning, leaves, sharing
+from neuroplastic.learn.estimators.readable import draft, fitting, learning, leaves, limits, sharing
 from neuroplastic.network.starting import HALF
 
 STABLE = ("iris", "wine", "breast_cancer", "pima", "wisconsin")
@@ -105,6 +105,8 @@ ABLATIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "premises cost five times as much": taught(price=5 * fitting.TAUGHT.price),
     "at most 3 cuts of a column": (leaves, {"CUTS": 3}),
     "shed at once": taught(in_steps=False),
+    "at most 40 premises": (limits, {"MOST_PREMISES": 40}),
+    "at most 2.9 rules share a decision": (sharing, {"MOST_SHARING": 2.9}),
     "any number of rules share a decision": (sharing, {"MOST_SHARING": math.inf}),
 }
 

@@ -9,7 +9,9 @@ from typing import Any
 from ....errors import at_least
 
 # Without limits of its own a model has at most so many premises in all, and so many a rule.
-MOST_PREMISES, MOST_OF_A_RULE = 40, 4
+MOST_PREMISES, MOST_OF_A_RULE = 60, 4
+# Whoever allows fewer premises in all than this wants so few rules that teachers were not seen to help.
+ROOM = 40
 # Leaves to start from for each premise there may be in the end: what is shed later is chosen better than what was
 # never tried, up to a point.
 LEAVES = 0.55
@@ -39,8 +41,8 @@ class Limits:
 
     @property
     def are_wide(self) -> bool:
-        """Whether they leave at least as much room as a model has that was given none."""
-        return self.rules is None and self.premises >= MOST_OF_A_RULE and self.size >= MOST_PREMISES
+        """Whether they leave at least as much room as teachers need."""
+        return self.rules is None and self.premises >= MOST_OF_A_RULE and self.size >= ROOM
 
     @property
     def leaves(self) -> int:
