@@ -25,7 +25,9 @@ def finished(figure: Canvas, key: str, caption: str, how_to_read: str) -> Figure
     png, svg = io.BytesIO(), io.BytesIO()
     # Room for labels is made once, not again for each format. (With "none" there would be a placeholder of an engine,
     # and because of it one more drawing for each format.)
-    figure.draw_without_rendering()
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(figure)
     with matplotlib.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
         figure.set_layout_engine(None)
     figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
