@@ -1,7 +1,7 @@
 """The trials of 5,000 steps on new episodes, `docs/data/short.csv`, and their tables in long.md.
 
 Run: `python docs/short_budget.py ROWS.jsonl` adds trials: a JSON object a line with task, agent, seed, steps, epochs (a
-mean each), command, figures (of rules, in the end), eval_seed, and mean and sd over the episodes of that seed.
+mean each), command, figures (of rules, in the end), eval_seed, and returns, mean and sd over the episodes of that seed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from comparing import compared, spread
+from comparing import spread
 
 from neuroplastic.doom.presets import PAPER_DNN
 
@@ -54,8 +54,7 @@ def collected(path: Path) -> Iterator[Row]:
         plain = f"neuroplastic train {found['task']} --agent {found['agent']} --preset {preset}"
         told = {n: f"{found['figures'][n]:.2f}" for n in NAMES[-4:-1] if found["figures"].get(n) is not None}
         asked = SHARED_OUT.sub("", found["command"])
-        whole = found["steps"] >= STEPS and found["eval_seed"] == int(REPORTED_ON)
-        purpose = "reported" if whole and asked == f"{plain} --seed {found['seed']}" else "earlier"
+        purpose = "reported" if asked == f"{plain} --seed {found['seed']}" else "earlier"
         yield {
             **dict.fromkeys(NAMES, ""),
             "purpose": "choice" if found["seed"] >= CHOSEN_ON else purpose,
@@ -64,17 +63,21 @@ def collected(path: Path) -> Iterator[Row]:
             "score_by_epoch": " / ".join(f"{mean:.2f}" for mean in found["epochs"]),
             "episodes": str(len(found["returns"])),
             "episodes_seed": str(found["eval_seed"]),
-            "score": f"{found['mean']:.3f}",
-            "sd": f"{found['sd']:.2f}",
+            **({"score": f"{found['mean']:.3f}", "sd": f"{found['sd']:.2f}"} if found["returns"] else {}),
             **told,
         }
 
 
-def scored(rows: list[Row], preset: str, key: str, agent: str) -> list[float]:
-    """What the reported seeds score on 100 new episodes."""
-    wanted = ("reported", preset, key, agent, REPORTED_ON)
-    names = ("purpose", "preset", "task", "agent", "episodes_seed")
-    return [float(row["score"]) for row in rows if tuple(row[name] for name in names) == wanted]
+def ours(rows: list[Row], preset: str, key: str, agent: str) -> list[Row]:
+    """The reported runs of a preset, task and agent."""
+    names = ("purpose", "preset", "task", "agent")
+    return [row for row in rows if tuple(row[name] for name in names) == ("reported", preset, key, agent)]
+
+
+def scored(rows: list[Row], preset: str, key: str, agent: str, *, least: int = 0) -> list[float]:
+    """What the reported seeds score on 100 new episodes, of runs of so many steps at least."""
+    found = [row for row in ours(rows, preset, key, agent) if row["episodes_seed"] == REPORTED_ON]
+    return [float(row["score"]) for row in found if row["score"] and int(row["steps"]) >= least]
 
 
 def best_epochs(preset: str, agent: str) -> Iterator[tuple[str, str]]:
@@ -85,18 +88,21 @@ def best_epochs(preset: str, agent: str) -> Iterator[tuple[str, str]]:
             yield cells[1], cells[5]
 
 
+def by_best_epochs() -> str:
+    """Where the flattering best epochs of `tuned` reach the aim."""
+    means = {key: float(found.split()[0]) for key, found in best_epochs("tuned", "nfn")}
+    return ", ".join(key for key in TASKS if means[key] >= AIMS[key]) or "no task"
+
+
 def aims(rows: list[Row]) -> list[str]:
     """What is reached in 5,000 steps, and what was wanted."""
     lines = [f"| 5,000 steps | {' | '.join(TASKS)} |", "|---" * (len(TASKS) + 1) + "|"]
     for preset in ("paper", "tuned"):
         best = dict(best_epochs(preset, "nfn"))
         lines.append(f"| `{preset}`, NFN, best epoch | {' | '.join(best[key] for key in TASKS)} |")
-    for preset, agent in (("tuned", "nfn"), ("taught", "dnn"), ("taught", "nfn")):
-        cells = [spread(scored(rows, preset, key, agent)) for key in TASKS]
-        name = f"`{preset}`, {agent.upper()}, 100 new episodes"
-        lines.append(
-            f"| {name if agent == 'dnn' or preset == 'tuned' else f'**{name}**'} | {' | '.join(cells)} |"
-        )
+    plain, rules = ([spread(scored(rows, "taught", key, agent)) for key in TASKS] for agent in ("dnn", "nfn"))
+    lines.append(f"| `taught`, DNN, cut off, 100 new episodes | {' | '.join(plain)} |")
+    lines.append(f"| **`taught`, NFN, 100 new episodes** | {' | '.join(f'**{cell}**' for cell in rules)} |")
     return [*lines, f"| aim for the NFN | {' | '.join(f'{AIMS[key]:g}' for key in TASKS)} |"]
 
 
@@ -117,15 +123,35 @@ def reached(rows: list[Row], preset: str) -> str:
     )
 
 
+def cut_off(rows: list[Row]) -> str:
+    """Which reported runs of rules have fewer steps, and what the means are without them."""
+    told = []
+    for key in TASKS:
+        short = [r for r in ours(rows, "taught", key, "nfn") if int(r["steps"]) < STEPS]
+        whole = spread(scored(rows, "taught", key, "nfn", least=STEPS))
+        told += [f"{key} seed {r['seed']} after {int(r['steps']):,} (without it {whole})" for r in short]
+    return "; ".join(told)
+
+
+def after_one_epoch(rows: list[Row]) -> list[str]:
+    """Rules and plain networks after as many steps, on the same episodes of training's own evaluation."""
+    lines = ["| | steps | NFN | DNN |", "|---|---|---|---|"]
+    for key in TASKS:
+        both = [
+            [float(row["score_by_epoch"].split(" / ")[0]) for row in ours(rows, "taught", key, agent)]
+            for agent in ("nfn", "dnn")
+        ]
+        steps = {int(row["steps"]) for row in ours(rows, "taught", key, "dnn")}
+        lines.append(f"| {key} | {max(steps, default=0):,} | {spread(both[0])} | {spread(both[1])} |")
+    return lines
+
+
 def ends(rows: list[Row]) -> str:
     """Means over seeds of the best and of the last epoch of `taught`, rules, on training's own episodes."""
     told = []
     for key in TASKS:
-        ours = [
-            row for row in rows if row["preset"] == "taught" and (row["task"], row["agent"]) == (key, "nfn")
-        ]
-        by_epoch = [row["score_by_epoch"].split(" / ") for row in ours if row["purpose"] == "reported"]
-        epochs = [[float(mean) for mean in means] for means in by_epoch]
+        found = [row["score_by_epoch"].split(" / ") for row in ours(rows, "taught", key, "nfn")]
+        epochs = [[float(mean) for mean in means] for means in found]
         if epochs:
             best, last = (statistics.fmean(pick(e) for e in epochs) for pick in (max, lambda e: e[-1]))
             told.append(f"{key} {best:.4g} and {last:.4g}")
@@ -154,9 +180,10 @@ def parts() -> dict[str, list[str]]:
     return {
         "short_aims": aims(rows),
         "short_taught": [reached(rows, "taught")],
-        "short_tuned": [reached(rows, "tuned")],
+        "short_cut_off": [cut_off(rows)],
+        "short_best_epochs": [by_best_epochs()],
         "short_ends": [ends(rows)],
-        "short_compared": compared(TASKS, lambda key, agent: scored(rows, "taught", key, agent)),
+        "short_after_one_epoch": after_one_epoch(rows),
         "short_reported": trials(rows, "reported"),
         "short_choice": trials(rows, "choice"),
     }

@@ -293,7 +293,7 @@ TAUGHT_UPDATES = 2
 TAUGHT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, games=8)
 
 # Where an episode takes hundreds of decisions, evaluation would take longer than training.
-SELDOM_JUDGED = {"epochs": 2, "steps_per_epoch": 2500, "episodes": 6}
+SELDOM_JUDGED = {"epochs": 2, "steps_per_epoch": 2500, "episodes": 10}
 
 # What a scenario needs beside the common recipe of `taught`; chosen on seed 10 (docs/long.md).
 TAUGHT_SHORT: dict[str, dict[str, Any]] = {
@@ -302,7 +302,7 @@ TAUGHT_SHORT: dict[str, dict[str, Any]] = {
     # The script turns to the left alone, so what it advises would contradict itself in a mirror.
     "DTC": {"frame_skip": 3, "mirror": False, **SELDOM_JUDGED},
     # To where one runs already is not seen in one picture.
-    "TC": {"planes": "motion", **SELDOM_JUDGED, "episodes": 12},
+    "TC": {"planes": "motion", **SELDOM_JUDGED, "episodes": 20},
     "GH": {**SELDOM_JUDGED},
 }
 
