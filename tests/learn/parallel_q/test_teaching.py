@@ -10,7 +10,7 @@ from neuroplastic.learn.experience import Setting
 from neuroplastic.learn.parallel_q.config import ParallelQConfig
 from neuroplastic.learn.parallel_q.learner import ParallelQLearning
 from neuroplastic.learn.teaching import NoAdviceWarning
-from tests.learn.parallel_q.test_learner import Table, numbers, outcome
+from tests.learn.parallel_q.value_table import Table, numbers, outcome
 
 ADVICE = np.array([2, -1])
 
