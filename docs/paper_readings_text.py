@@ -81,9 +81,9 @@ each figure is of one or two trials, where three seeds of `paper` spread by 2 to
   worse, GH in one trial: {{NFN levels far}} of the paper's standard deviations away in the mean, instead of
   {{NFN base far}}. "Hierarchical" plainly means this, but these trials do not bear it out.
 - *Read-out of the DNN*: the literal reading, an activation behind the output too, is out: Hardtanh keeps BP's values
-  within 1, and the score at -214 after six epochs. Two linear layers with nothing behind them (`--readout false`) came nearer than
-  `paper` in BP ({{DNN base BP}} to {{DNN two_linear BP}}); in DTC seed 20 came far nearer (11.9,
-  where `paper` has 4.4 on the GPU and 5.9 on the CPU) and seed 21 did not ({{two_linear_so}}). That decides nothing either.
+  within 1, and the score at -214 after six epochs. Two linear layers with nothing behind them (`--readout false`) came
+  nearer than `paper` in BP ({{DNN base BP}} to {{DNN two_linear BP}}); in DTC seed 20 came far nearer (11.9, where
+  `paper` has 4.4 on the GPU and 5.9 on the CPU) and seed 21 did not ({{two_linear_so}}). That decides nothing either.
 - *Time-outs*, the *picture*, *dropout and batch statistics* in all passes: one trial each, in BP, which decides
   nothing. The NFN had {{NFN no_end BP}} where a time-out is no end and {{NFN fast BP}} with the fast picture (the
   paper names the other), more than `paper`, with slopes further from the paper's; the DNN had {{DNN training BP}} in
