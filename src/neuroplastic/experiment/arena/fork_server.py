@@ -64,7 +64,7 @@ def serve(control_handle: int, file: int, program: int) -> None:
     with contextlib.suppress(EOFError, OSError):  # the program is gone
         _obey(Connection(control_handle), file, program)
     sys.stderr.flush()
-    os._exit(0)  # at once; PyTorch takes its time to be unloaded
+    os._exit(0)  # at once; where games need PyTorch, it takes its time to be unloaded
 
 
 def _obey(control: Connection[Any, Any], file: int, program: int) -> None:

@@ -1,7 +1,8 @@
 """A process that forks an arena's workers.
 
 Workers are not forked from the program itself, whose threads, engines and GPU a fork would tear apart, nor started one
-by one, which would import PyTorch once for each. One clean process imports what the games need and forks when asked.
+by one, which would import everything once for each. One clean process imports what the games need, PyTorch only where
+they do, and forks when asked.
 
 All end with the program, however that ends: this process when its pipe breaks, workers, on Linux, by the kernel when
 this process ends, and elsewhere when their own pipes break. No file has a name, so none is left behind.
