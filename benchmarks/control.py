@@ -96,6 +96,8 @@ def table(path: Path) -> Iterator[str]:
             ]
             scores = [f"{row[f'score_{which}']} ({row[f'sd_{which}']})" for which in ("best", "last")]
             yield f"| {' | '.join([task, _kind(agent), row['seed'], *scores, *figures])} |"
+        if len(own) == 1:
+            continue
         means = [f"**{_mean(own, 'score_best'):.4g}**", f"{_mean(own, 'score_last'):.4g}"]
         yield f"| {' | '.join([task, _kind(agent), 'mean', *means, '', '', '', ''])} |"
 
