@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.pages import put_between
 from benchmarks.rows import append
 from neuroplastic.experiment.agent import greedy
 from neuroplastic.experiment.play import Games, watch_evaluation
@@ -113,9 +114,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args(arguments)
     if asked.page:
-        page = PAGE.read_text()
-        before, rest = page.split(MARKS[0])
-        PAGE.write_text(f"{before}{MARKS[0]}\n\n{table(asked.file)}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+        put_between(PAGE, MARKS, table(asked.file))
         return
     for name in asked.agents or AGENTS:
         append(asked.file, FIELDS, carrying(name))

@@ -20,12 +20,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.pages import put_between
 from benchmarks.rows import append
 from neuroplastic.experiment.agent import greedy
-from neuroplastic.experiment.play import Games, watch_evaluation
+from neuroplastic.experiment.play import watch_evaluation
 from neuroplastic.rules.diagnosing import diagnose
 from neuroplastic.usecases.boxing import train_command
 from neuroplastic.usecases.opening import open_run
+from neuroplastic.usecases.runs import evaluate_run
 from neuroplastic.usecases.training import TrainRequest, begin_run, configuration
 
 DATA, PAGE = Path("docs/data/control_best.csv"), Path("docs/control.md")
@@ -61,22 +63,20 @@ def trial(task: str, agent: str, seed: int, looks: int | None, work: Path) -> di
         "command": f"{train_command(config)} ; neuroplastic evaluate RUN --episodes {EPISODES} --seed {SEED}",
     }
     for which in ("best", "last"):
-        opened = open_run(folder, which=which)
-        policy = partial(greedy, opened.agent)
-        with Games(opened.config.task, games=8) as games:
-            returns = [result.return_ for result in games.play(policy, EPISODES, seed=SEED)]
-        row[f"score_{which}"] = round(statistics.fmean(returns), 2)
-        row[f"sd_{which}"] = round(statistics.stdev(returns), 2)
-        if which == "best" and agent == "nfn":
-            seen = watch_evaluation(
-                opened.config.task,
-                policy,
-                observations=sys.maxsize,
-                episodes=STATES_EPISODES,
-                seed=STATES_SEED,
-            )
-            told = diagnose(opened.agent, np.stack(seen))
-            row |= {name: round(getattr(told, name), 3) for name in FIGURES}
+        played = evaluate_run(folder, which=which, episodes=EPISODES, seed=SEED, games=8)
+        row[f"score_{which}"] = round(played.mean, 2)
+        row[f"sd_{which}"] = round(played.sd, 2)
+    if agent == "nfn":
+        opened = open_run(folder)
+        seen = watch_evaluation(
+            opened.config.task,
+            partial(greedy, opened.agent),
+            observations=sys.maxsize,
+            episodes=STATES_EPISODES,
+            seed=STATES_SEED,
+        )
+        told = diagnose(opened.agent, np.stack(seen))
+        row |= {name: round(getattr(told, name), 3) for name in FIGURES}
     return row
 
 
@@ -121,10 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args(arguments)
     if asked.page:
-        page = PAGE.read_text()
-        before, rest = page.split(MARKS[0])
-        text = "\n".join(table(asked.file))
-        PAGE.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+        put_between(PAGE, MARKS, "\n".join(table(asked.file)))
         return
     torch.set_num_threads(1)
     for task in asked.tasks:

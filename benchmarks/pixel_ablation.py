@@ -22,12 +22,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.pages import put_between
 from benchmarks.rows import append
 from neuroplastic.experiment.agent import greedy
-from neuroplastic.experiment.play import Games, watch_evaluation
+from neuroplastic.experiment.play import watch_evaluation
 from neuroplastic.rules.diagnosing import diagnose
 from neuroplastic.usecases.boxing import train_command
 from neuroplastic.usecases.opening import open_run
+from neuroplastic.usecases.runs import evaluate_run
 from neuroplastic.usecases.training import TrainRequest, begin_run, configuration
 
 DATA, PAGE = Path("docs/data/pixel_ablation.csv"), Path("docs/pixels.md")
@@ -92,19 +94,11 @@ def trial(task: str, what: str, seed: int, work: Path, device: str) -> dict[str,
         run.run(lambda told: None)
         folder, metrics = run.folder.path, list(run.metrics)
     seconds = time.monotonic() - began
-    opened = open_run(str(folder))
-    agent = opened.agent.to(device)
-
-    @torch.inference_mode()
-    def policy(observations: np.ndarray) -> np.ndarray:
-        return agent.preferences(torch.from_numpy(observations).to(device)).argmax(dim=1).cpu().numpy()
-
-    with Games(opened.config.task, games=8) as games:
-        returns = [result.return_ for result in games.play(policy, EPISODES, seed=SEED)]
-    agent = agent.cpu()
+    played = evaluate_run(str(folder), episodes=EPISODES, seed=SEED, games=8, device=device)
+    agent = open_run(str(folder)).agent
     seen = np.stack(
         watch_evaluation(
-            opened.config.task,
+            config.task,
             partial(greedy, agent),
             observations=STATES,
             episodes=STATES_EPISODES,
@@ -122,8 +116,8 @@ def trial(task: str, what: str, seed: int, work: Path, device: str) -> dict[str,
         "seed": seed,
         "decisions": metrics[-1].steps,
         "score_by_epoch": " / ".join(f"{one.mean:.2f}" for one in metrics),
-        "score_100": round(statistics.fmean(returns), 3),
-        "sd_100": round(statistics.stdev(returns), 3),
+        "score_100": round(played.mean, 3),
+        "sd_100": round(played.sd, 3),
         "leading_rules": round(told.leading_rules, 2),
         "carry": round(told.carry, 3),
         "alone": round(told.alone, 3),
@@ -170,13 +164,6 @@ def tables(path: Path) -> str:
     return "\n\n".join("\n".join(table(rows, task)) for task in tasks)
 
 
-def write_page(text: str) -> None:
-    """Put the tables between the marks of the page."""
-    page = PAGE.read_text()
-    before, rest = page.split(MARKS[0])
-    PAGE.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
-
-
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks pixel_ablation", description=__doc__)
     parser.add_argument("--task", default="BP")
@@ -190,7 +177,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args(arguments)
     if asked.page:
-        write_page(tables(asked.file))
+        put_between(PAGE, MARKS, tables(asked.file))
     elif asked.only_print:
         print(tables(asked.file))
     else:
