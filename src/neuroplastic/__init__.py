@@ -6,7 +6,6 @@
 is an ordinary PyTorch module. See the README for the rest.
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from .errors import (
     RecomputationError,
 )
 from .importing import after_import as _after_import
+from .late_names import late_names as _late_names
 
 if TYPE_CHECKING:
     from .fuzzy.firing import Firing
@@ -116,56 +116,44 @@ __all__ = [
 # Where the public names are defined. They are imported when they are first asked for: some need an optional
 # package, and what needs none of them, such as `neuroplastic --help`, should not wait for torch.
 _HOMES = {
-    "fuzzy.firing": "Firing",
-    "fuzzy.selection": "Selection",
-    "learn.estimators": "NeuroFuzzyClassifier NeuroFuzzyRegressor",
-    "network.capturing": "capturable",
-    "network.consequents": "Affine Constant LowRank Mamdani",
-    "network.growth": "Birth",
-    "network.hierarchy": "Hierarchy",
-    "network.limits": "Sets",
-    "network.neurogenesis": "Neurogenesis",
-    "network.nfn": "NeuroFuzzyNetwork",
-    "network.parameter_groups": "parameter_groups",
-    "network.prunings": "Pruning",
-    "network.renewal": "Renewal",
-    "network.renewal_state": "Rebirth",
-    "network.storage": "StorageError load save",
-    "rules.building": "network_of",
-    "rules.diagnosing": "diagnose",
-    "rules.diagnosis": "Diagnosis",
-    "rules.evidence": "Evidence",
-    "rules.explanations.explaining": "Explainer explain",
-    "rules.explanations.explanation": "Explanation",
-    "rules.json_form": "RuleJSONError",
-    "rules.measures.readability": "Readability readabilities readability",
-    "rules.measures.stability": "Stability rule_stability",
-    "rules.reading": "rule_base rule_bases",
-    "rules.rule_base": "RuleBase Term Variable",
-    "rules.simplification.report": "SimplificationReport Simplified",
-    "rules.simplification.simplifying": "simplify",
-    "rules.standards": "StandardError export import_rules",
-    "rules.text.experts": "from_rules",
-    "rules.text.tokens": "RuleSyntaxError",
+    ".fuzzy.firing": "Firing",
+    ".fuzzy.selection": "Selection",
+    ".learn.estimators": "NeuroFuzzyClassifier NeuroFuzzyRegressor",
+    ".network.capturing": "capturable",
+    ".network.consequents": "Affine Constant LowRank Mamdani",
+    ".network.growth": "Birth",
+    ".network.hierarchy": "Hierarchy",
+    ".network.limits": "Sets",
+    ".network.neurogenesis": "Neurogenesis",
+    ".network.nfn": "NeuroFuzzyNetwork",
+    ".network.parameter_groups": "parameter_groups",
+    ".network.prunings": "Pruning",
+    ".network.renewal": "Renewal",
+    ".network.renewal_state": "Rebirth",
+    ".network.storage": "StorageError load save",
+    ".rules.building": "network_of",
+    ".rules.diagnosing": "diagnose",
+    ".rules.diagnosis": "Diagnosis",
+    ".rules.evidence": "Evidence",
+    ".rules.explanations.explaining": "Explainer explain",
+    ".rules.explanations.explanation": "Explanation",
+    ".rules.json_form": "RuleJSONError",
+    ".rules.measures.readability": "Readability readabilities readability",
+    ".rules.measures.stability": "Stability rule_stability",
+    ".rules.reading": "rule_base rule_bases",
+    ".rules.rule_base": "RuleBase Term Variable",
+    ".rules.simplification.report": "SimplificationReport Simplified",
+    ".rules.simplification.simplifying": "simplify",
+    ".rules.standards": "StandardError export import_rules",
+    ".rules.text.experts": "from_rules",
+    ".rules.text.tokens": "RuleSyntaxError",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 _PACKAGES = ("doom", "fuzzy", "network", "rules")
+_late_name, __dir__ = _late_names(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> object:
-    if name in _PACKAGES:
-        return import_module(f".{name}", __name__)
-    if name not in _HOME:
-        # With name and object, Python itself adds "did you mean".
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-        )
-    found = globals()[name] = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return import_module(f".{name}", __name__) if name in _PACKAGES else _late_name(name)
 
 
 # So that `gymnasium.make("neuroplastic/BP-v0")` finds it, whichever of the two is imported first. Gymnasium 1.0 gave up

@@ -8,12 +8,11 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..errors import MissingPackageError
+from ..late_names import late_names
 
 _missing = [package for package in ("scipy", "sklearn", "optuna") if find_spec(package) is None]
 if _missing:
@@ -108,18 +107,4 @@ _HOMES = {
     ".studies": "load_studies load_study",
     ".study_table": "Epoch StudyTable TrialRow",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        # With name and object, Python itself adds "did you mean".
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-        )
-    found = globals()[name] = getattr(import_module(_HOME[name], __name__), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = late_names(__name__, _HOMES)

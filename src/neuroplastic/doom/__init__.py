@@ -14,10 +14,9 @@ and is a MissingPackageError where it cannot be.
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..late_names import late_names
 from .pictures import OBSERVE, PICTURES, Observe, Picture
 from .registration import register as _register
 from .scenarios import SCENARIOS, Scenario, Score, UnknownScenario, scenario
@@ -62,21 +61,7 @@ _HOMES = {
     ".games": "EpisodeResult Games Policy PolicyError play random_play",
     ".task": "DoomTask",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        # With name and object, Python itself adds "did you mean".
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-        )
-    found = globals()[name] = getattr(import_module(_HOME[name], __name__), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = late_names(__name__, _HOMES)
 
 
 _register()

@@ -5,9 +5,9 @@ Each name waits until it is asked for: who plays only, a worker process, say, ne
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ..late_names import late_names
 
 if TYPE_CHECKING:
     from .checkpoint import CheckpointError, CheckpointStore, CheckpointWarning
@@ -47,18 +47,4 @@ _HOMES = {
     ".parallel_q.learner": "ParallelQLearning",
     ".seeding": "RandomStreams",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        # With name and object, Python itself adds "did you mean".
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-        )
-    found = globals()[name] = getattr(import_module(_HOME[name], __name__), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..errors import MissingPackageError
+from ..late_names import late_names
 
 try:
     import jinja2 as _jinja2  # noqa: F401
@@ -36,10 +36,5 @@ __all__ = [
 ]
 
 # Reports of studies need the analysis; the page of a table does not.
-_LATE = {"paper_report": "from_paper", "study_report": "from_studies"}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_LATE[name]}", __name__), name)
+_HOMES = {".from_paper": "paper_report", ".from_studies": "study_report"}
+__getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -4,9 +4,9 @@
 that and makes an agent's network of them, `rounds.py` lets teacher and student take turns, `config.py` says how.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ...late_names import late_names
 from .config import ImitationConfig
 from .demonstrations import Demonstrations
 
@@ -17,16 +17,5 @@ if TYPE_CHECKING:
 __all__ = ["Demonstrations", "ImitationConfig", "Judged", "Round", "Student", "fit_student", "imitate"]
 
 # Imported when first asked for: students are fitted with scikit-learn, which those who only play need not have.
-_HOME = {
-    "Judged": "rounds",
-    "Round": "rounds",
-    "imitate": "rounds",
-    "Student": "student",
-    "fit_student": "student",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+_HOMES = {".rounds": "Judged Round imitate", ".student": "Student fit_student"}
+__getattr__, __dir__ = late_names(__name__, _HOMES)
