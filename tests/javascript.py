@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,10 @@ CHROMIUM = bool(shutil.which("chromedriver") and shutil.which("chromium"))
 NODE = bool(shutil.which("node"))
 NO_CHROMIUM = "needs chromium and chromedriver (Debian: apt-get install chromium chromium-driver)"
 START = 60
+
+
+class BrowserError(Exception):
+    """What was asked of the browser failed there: a script that raised, a page that is not there yet."""
 
 
 class Browser:
@@ -51,8 +56,11 @@ class Browser:
         request = urllib.request.Request(
             self._address + path, json.dumps(content).encode(), {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=START) as answer:
-            return json.load(answer)["value"]
+        try:
+            with urllib.request.urlopen(request, timeout=START) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise BrowserError(json.load(error)["value"]["message"]) from None
 
     def open(self, page: Path) -> None:
         """Show a file."""

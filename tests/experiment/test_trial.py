@@ -1,5 +1,7 @@
 """A trial on the real game: its evaluations repeat, and what it keeps is what acted."""
 
+import gc
+import weakref
 import zlib
 
 import pytest
@@ -28,6 +30,21 @@ def tiny(**fields: object) -> RunConfig:
             **fields,
         },
     )
+
+
+def test_next_trial_of_a_process_frees_the_one_before(tmp_path):
+    """By itself Python looks for cycles when it has made many objects; on a GPU a few hold all the memory."""
+    gc.collect()
+    gc.disable()
+    try:
+        folder = RunFolder.create(tmp_path, tiny())
+        with Trial(tiny(), folder) as trial:
+            learner = weakref.ref(trial.learner)
+        del trial
+        with Trial(tiny(), folder):
+            assert learner() is None
+    finally:
+        gc.enable()
 
 
 def test_evaluation_repeats_bit_for_bit_also_after_a_resume(tmp_path):

@@ -42,6 +42,7 @@ from neuroplastic.search.studies import (
     settings_of,
 )
 from neuroplastic.search.workers import run_workers
+from neuroplastic.usecases.studies import StudyRequest, prepare_study
 from tests.search.studies import Background, begin, check_whole, settings, trials_of
 
 
@@ -92,7 +93,7 @@ def test_best_trials_of_the_paper_are_points_of_the_spaces(task):
     dnn = PAPER_DNN[task]._asdict()
     nfn = {name: value for name, value in PAPER_NFN[task]._asdict().items() if value is not None}
     for agent, point in (("dnn", dnn), ("nfn", nfn)):
-        space = distributions(SPACES[agent])
+        space = distributions(SPACES["paper"][agent])
         for name, value in point.items():
             assert space[name]._contains(space[name].to_internal_repr(value)), (agent, name)
     asked = StudySettings.asked(task, "nfn")
@@ -111,6 +112,33 @@ def test_point_reaches_every_part_of_the_configuration():
     assert config.head.neurogenesis.delay == 5
     with pytest.raises(ConfigError, match="unknown option"):
         at_point(preset("paper", "BP", "dnn"), {"rules": 64})
+
+
+@pytest.mark.parametrize("agent", ["dnn", "nfn"])
+@pytest.mark.parametrize("chosen_preset", ["tuned", "taught"])
+def test_points_of_our_space_are_configurations_and_name_all_that_is_searched(agent, chosen_preset):
+    asked = StudySettings.asked("HTL", agent, preset=chosen_preset, searched="ours")
+    study = optuna.create_study(directions=list(DIRECTIONS), sampler=sampler(asked, 0, 0))
+    point = draw(study, asked.space())
+    assert point.keys() == SPACES["ours"][agent].keys()
+    config = asked.config(point, 3)
+    assert (config.learner.n_step, config.task.frame_skip) == (point["n_step"], point["frame_skip"])
+    assert config.seed == 3
+    assert "space ours" in asked.protocol
+    assert asked.protocol.startswith("not the paper's protocol")
+    assert StudySettings.from_json(asked.as_json()) == asked
+
+
+def test_nothing_is_inherited_in_our_space(tmp_path):
+    request = StudyRequest(
+        task="BP", agent="nfn", trials=1, storage=f"sqlite:///{tmp_path}/s.db", preset="taught", space="ours"
+    )
+    prepared = prepare_study(request)
+    assert (prepared.name, prepared.settings.inherited) == ("BP-nfn-ours", {})
+    with pytest.raises(ConfigError, match="leaves nothing to inherit"):
+        prepare_study(replace(request, inherit="paper"))
+    with pytest.raises(ConfigError, match="space must be one of"):
+        prepare_study(replace(request, space="theirs"))
 
 
 def trial(mean, sd, slope, episodes=25):

@@ -39,6 +39,12 @@ def test_worker_whose_trials_all_fail_ends_once_it_has_seen_other_parameters(tmp
     assert len({str(trial.params) for trial in trials_of(storage)}) == 2
 
 
+def test_sign_of_life_in_the_moment_a_trial_ends_does_not_end_the_worker(tmp_path):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    work(replace(begin(tmp_path, storage, 12), beat=0.0005))
+    assert [trial.state.name for trial in trials_of(storage)] == ["COMPLETE"] * 12
+
+
 def with_a_checkpoint(parent, seed: int) -> RunFolder:
     folder = RunFolder.create(parent, preset("tuned", "BP", "dnn", seed=seed))
     folder.checkpoints.save(5, {"step": 5})

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.javascript import CHROMIUM, NO_CHROMIUM, Browser
+from tests.javascript import CHROMIUM, NO_CHROMIUM, Browser, BrowserError
 
 PATIENCE = 120
 
@@ -71,10 +71,18 @@ def until(browser):
 
     def wait(body, *arguments, seconds=PATIENCE):
         end = time.monotonic() + seconds
-        while not (found := browser(body, *arguments)):
-            shown = "return document.querySelector('main').innerText"
-            assert time.monotonic() < end, f"not within {seconds} s: {body}\n{browser(shown)[:2000]}"
-            time.sleep(0.05)
+        found, shown = None, ""
+        while not found:
+            late = time.monotonic() > end
+            try:
+                found = browser(body, *arguments)
+                shown = (
+                    "" if found or not late else browser("return document.querySelector('main').innerText")
+                )
+            except BrowserError as error:  # a page that is still to come has not what is asked of it
+                shown = str(error)
+            assert found or not late, f"not within {seconds} s: {body}\n{shown[:2000]}"
+            time.sleep(0 if found else 0.05)
         return found
 
     return wait

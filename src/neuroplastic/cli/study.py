@@ -68,9 +68,16 @@ def _add_run(actions: Any) -> None:
     )
     run.add_argument("--trials", type=whole(1), default=720, help="finished trials wanted (default: 720)")
     run.add_argument("--workers", type=whole(1), default=os.cpu_count() or 1, help="default: one per core")
-    run.add_argument("--name", help="of the study (default: TASK-AGENT)")
+    run.add_argument("--name", help="of the study (default: TASK-AGENT; in another space TASK-AGENT-SPACE)")
     _add_storage(run)
     run.add_argument("--preset", help="what the search leaves open (default: paper, or the task's own)")
+    run.add_argument(
+        "--space",
+        default="paper",
+        choices=("paper", "ours"),
+        metavar="SPACE",
+        help="what is searched: the paper's (default), or ours, in which nothing is inherited",
+    )
     run.add_argument("--learner", help="dqn or parallel_q (default: the preset's)")
     run.add_argument(
         "--games",
@@ -130,6 +137,7 @@ def run_search(options: argparse.Namespace) -> int:
             games=options.games,
             seed=options.seed,
             fields=field_values(options.fields),
+            space=options.space,
             inherit=options.inherit,
             objective=options.objective or TRIAL,
             runs=options.runs,

@@ -18,7 +18,7 @@ from ..learn.device_memory import learner_bytes
 from ..learn.episodes import mix
 from ..learn.experience import Setting
 from ..learn.seeding import RandomStreams
-from ..memory import need_memory
+from ..memory import free_what_is_left, need_memory
 from ..network.dueling import DuelingNetwork
 from ..network.encoders.attributes import AttributeEncoder
 from ..rules.diagnosis import Diagnosis
@@ -89,6 +89,7 @@ class Trial:
         self.config, self.folder = config, folder
         self.stop_requested = False
         task, protocol = config.task, config.protocol
+        free_what_is_left()  # of the runs before: a process may make many
         need_memory(
             "what this learner keeps of observations",
             learner_bytes(config.learner, task.observation),

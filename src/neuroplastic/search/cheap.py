@@ -15,7 +15,8 @@ def bowl(assignment: Assignment) -> Outcome:
     """Returns that are the better the nearer the point is to the middle of the space: a pure function of it."""
     settings = assignment.config.protocol
     away = 0.0
-    space = SPACES[assignment.config.agent]
+    spaces = (space[assignment.config.agent] for space in SPACES.values())
+    space = next(space for space in spaces if assignment.params.keys() <= space.keys())
     for name, value in assignment.params.items():
         axis = space[name]
         if isinstance(axis, Choice):

@@ -1,4 +1,4 @@
-"""The paper's two search spaces, as printed, and the configuration that a point of one describes."""
+"""Search spaces, the paper's two as printed and two of ours, and the configuration that a point of one describes."""
 
 from __future__ import annotations
 
@@ -48,14 +48,15 @@ class Steps:
 
 @dataclass(frozen=True)
 class Interval:
-    """A real number of a closed interval, drawn evenly: the paper prints no logarithmic scale."""
+    """A real number of a closed interval, drawn evenly: the paper prints no logarithmic scale. Ours may have one."""
 
     low: float
     high: float
+    log: bool = False
 
     def distribution(self) -> BaseDistribution:
         """As Optuna knows it."""
-        return FloatDistribution(self.low, self.high)
+        return FloatDistribution(self.low, self.high, log=self.log)
 
 
 Space = Mapping[str, Choice | Steps | Interval]
@@ -88,10 +89,36 @@ NFN_SPACE: Space = {
 }
 """'Available Hyperparameters for the Neuro-Fuzzy Network'."""
 
-SPACES: Mapping[str, Space] = {"dnn": DNN_SPACE, "nfn": NFN_SPACE}
+# What the learner does with its steps: found to matter more than most of what the paper searches (docs/long.md).
+_LEARNING: Space = {
+    "frame_skip": Steps(2, 8, 2),
+    "batch_size": Steps(32, 128, 32),
+    "discount": Interval(0.95, 0.99),
+    "n_step": Choice((1, 3, 5, 10)),
+    "exploration_decay": Interval(0.999, 0.9999),
+}
+OUR_DNN_SPACE: Space = {
+    **_LEARNING,
+    "learning_rate": Interval(1e-4, 3e-3, log=True),
+    "hidden": Steps(128, 512, 128),
+}
+OUR_NFN_SPACE: Space = {
+    **_LEARNING,
+    "learning_rate": Interval(1e-3, 3e-2, log=True),
+    "structure_rate": Interval(0.02, 0.5, log=True),
+    "rules": Steps(32, 128, 32),
+    "reduce": Choice(("scaled", "worst")),
+    "balance": Choice((0.0, 0.01, 0.03)),
+}
+
+SPACES: Mapping[str, Mapping[str, Space]] = {
+    "paper": {"dnn": DNN_SPACE, "nfn": NFN_SPACE},
+    "ours": {"dnn": OUR_DNN_SPACE, "nfn": OUR_NFN_SPACE},
+}
+"""by name and agent"""
 
 INHERITED = ("frame_skip", "batch_size", "memory_size", "discount")
-"""What a neuro-fuzzy agent takes over from the best trial of the plain one."""
+"""What a neuro-fuzzy agent takes over from the best trial of the plain one, in the paper's space."""
 
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:

@@ -47,6 +47,8 @@ class StudySettings:
     games: int = 1
     seed: int = 0
     learner: str = "dqn"
+    searched: str = "paper"
+    """The name of the space, see `SPACES`."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Other fields of the configuration that every trial has, by name."""
     inherited: Mapping[str, Any] = field(default_factory=dict)
@@ -56,7 +58,8 @@ class StudySettings:
     """Where the function lies that makes a trial, as `module:function`."""
 
     def __post_init__(self) -> None:
-        choose("agent", self.agent, SPACES)
+        choose("space", self.searched, SPACES)
+        choose("agent", self.agent, SPACES[self.searched])
         for name in _PROTOCOL:
             at_least(name, getattr(self, name), 1)
         at_least("seed", self.seed, 0)
@@ -71,6 +74,7 @@ class StudySettings:
         learner: str | None = None,
         seed: int = 0,
         games: int = 1,
+        searched: str = "paper",
         objective: str = TRIAL,
         fields: Mapping[str, Any] | None = None,
     ) -> StudySettings:
@@ -89,6 +93,7 @@ class StudySettings:
             learner=made_by,
             seed=seed,
             games=games,
+            searched=searched,
             fields=rest,
             objective=current_address(objective),
             **protocol,
@@ -100,11 +105,14 @@ class StudySettings:
         made_by = "" if self.objective == TRIAL else f"; trials by {self.objective}, not the game"
         fields = "".join(f", {name} {value}" for name, value in self.fields.items())
         learner = "" if self.learner == "dqn" else f", learner {self.learner}"
-        as_printed = self.preset == "paper" and not self.fields and self._length == TrialProtocol()
+        space = "" if self.searched == "paper" else f", space {self.searched}"
+        whole = self._length == TrialProtocol() and self.searched == "paper"
+        as_printed = self.preset == "paper" and not self.fields and whole
         kind = "the paper's protocol" if as_printed else "not the paper's protocol"
         return (
             f"{kind}: {self.epochs} epochs of {self.steps_per_epoch} steps, {self.episodes} episodes after each{fields}"
-            f"{learner}, rest from preset {self.preset}, seed {self.seed}; mean and SD of the best epoch{made_by}"
+            f"{learner}{space}, rest from preset {self.preset}, seed {self.seed}; mean and SD of the best epoch"
+            f"{made_by}"
         )
 
     @property
@@ -122,7 +130,7 @@ class StudySettings:
     def space(self) -> Space:
         """What is searched: the agent's space, less what this task and learner do not have."""
         known = {option.name for option in options(self.base(self.seed))} | {"stge"}
-        space = SPACES[self.agent]
+        space = SPACES[self.searched][self.agent]
         return {name: space[name] for name in space if name in known}
 
     def config(self, params: Mapping[str, Any], slot: int) -> RunConfig:

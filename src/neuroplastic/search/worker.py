@@ -129,26 +129,27 @@ class Worker:
 
     def _make(self, lease: Lease) -> str:
         """Make one trial; the error that it ended with, or an empty text."""
-        with Heart(self._slots, lease, self.stop, self.job.beat):
-            trial = self._begin(lease)
-            try:
-                began = time.monotonic()
+        trial = self._begin(lease)
+        try:
+            began = time.monotonic()
+            # At rest before the slot is filled or let go: a slot that is no longer held would make it stop the worker.
+            with Heart(self._slots, lease, self.stop, self.job.beat):
                 outcome = self._objective(self._assignment(trial, lease))
-                self._complete(trial, lease, outcome, time.monotonic() - began)
-                return ""
-            except TrialStopped:
-                self._give_up(trial, lease, "stopped", tries=lease.tries)
-                return ""
-            except UpdateFinishedTrialError:
-                print(f"neuroplastic: trial {trial.number} was given to another worker", file=sys.stderr)
-                return ""
-            except Exception as error:
-                text = f"{type(error).__name__}: {error}"
-                print(f"neuroplastic: trial {trial.number} failed: {text}", file=sys.stderr)
-                if not isinstance(error, NeuroplasticError):
-                    traceback.print_exc()
-                self._give_up(trial, lease, text, tries=lease.tries + 1)
-                return text
+            self._complete(trial, lease, outcome, time.monotonic() - began)
+            return ""
+        except TrialStopped:
+            self._give_up(trial, lease, "stopped", tries=lease.tries)
+            return ""
+        except UpdateFinishedTrialError:
+            print(f"neuroplastic: trial {trial.number} was given to another worker", file=sys.stderr)
+            return ""
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            print(f"neuroplastic: trial {trial.number} failed: {text}", file=sys.stderr)
+            if not isinstance(error, NeuroplasticError):
+                traceback.print_exc()
+            self._give_up(trial, lease, text, tries=lease.tries + 1)
+            return text
 
     def _begin(self, lease: Lease) -> FrozenTrial:
         """A running trial that carries point and lease from its first moment: no kill can leave it without."""

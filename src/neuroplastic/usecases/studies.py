@@ -55,6 +55,7 @@ class StudyRequest:
     seed: int = 0
     fields: Mapping[str, str] = field(default_factory=dict)
     """fields of the configuration that every trial has, by name, as text"""
+    space: str = "paper"
     inherit: str | None = None
     objective: str = TRIAL
     runs: str = "runs/studies"
@@ -93,12 +94,14 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
     """
     if request.agent == "dnn" and request.inherit:
         raise ConfigError("--inherit is for --agent nfn: the plain agent searches all of its own values")
+    if request.space != "paper" and request.inherit:
+        raise ConfigError(f"--inherit is for the paper's space: {request.space!r} leaves nothing to inherit")
     device = usable_device(request.device) if request.engine == "processes" else None
     settings = _settings(request, also_known)
     storage = open_storage(request.storage)
     task = find_task(request.task)
-    name = request.name or f"{task.key}-{request.agent}"
-    if request.agent == "nfn":
+    name = request.name or study_name(task.key, request.agent, request.space)
+    if request.agent == "nfn" and request.space == "paper":
         settings = _with_inherited(settings, request, storage, name)
     if device is not None:
         check_room_for_workers(settings, min(request.workers, request.trials), device)
@@ -116,6 +119,11 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
     return PreparedStudy(name, settings, job, request)
 
 
+def study_name(task: str, agent: str, space: str = "paper") -> str:
+    """What a study is called where nothing else is asked for."""
+    return f"{task}-{agent}" if space == "paper" else f"{task}-{agent}-{space}"
+
+
 def _settings(request: StudyRequest, also_known: Sequence[str]) -> StudySettings:
     types = field_types(request.task, request.agent, request.preset, request.learner)
     fields = parsed_fields(request.fields, types, also_known=also_known)
@@ -126,6 +134,7 @@ def _settings(request: StudyRequest, also_known: Sequence[str]) -> StudySettings
         learner=request.learner,
         seed=request.seed,
         games=request.games,
+        searched=request.space,
         objective=request.objective,
         fields=fields,
     )
@@ -152,8 +161,10 @@ def _inherited(
     key = find_task(request.task).key
     if request.inherit == "paper":
         values = _values_of_paper(request.task)
-        return inherited_from(values, {name: SPACES["dnn"][name] for name in space}), "the paper's best DNN"
-    source = request.inherit or f"{key}-dnn"
+        return inherited_from(
+            values, {name: SPACES["paper"]["dnn"][name] for name in space}
+        ), "the paper's best DNN"
+    source = request.inherit or study_name(key, "dnn")
     try:
         study = load_study(storage, source)
         trial = best_trial(study)
