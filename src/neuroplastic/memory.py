@@ -60,8 +60,7 @@ def free_what_is_left() -> None:
     Python looks for cycles when it has made many objects, however large they are: a run's memory on a GPU is a few.
     """
     gc.collect()
-    if torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
+    torch.cuda.empty_cache()  # without a GPU, or before its first use, this does nothing
 
 
 def in_words(count: int) -> str:
