@@ -41,7 +41,7 @@ So {{reached}} Best and last epoch come close; with `tuned` they do not ([BR 36.
 {{compared}}
 
 Both have the same encoder with 64 features, decisions, and exploration. *Level*: Welch's test on seeds does not tell
-them apart at 5 %; with three seeds only large differences would be told. The NFN's 64 rules conclude constants, but in
+them apart at 5 %; with five seeds only large differences would be told. The NFN's 64 rules conclude constants, but in
 PP formulas (affine THEN parts), which learned faster there.
 
 [1] Sample Factory 2.0, `edbeeching/doom_defend_the_line_3333` on Hugging Face, self-reported, 37.0 +- 3.0, with its

@@ -28,6 +28,10 @@ from neuroplastic.search.studies import complete, load_study
 HERE = Path(__file__).parent
 STUDIES, WINNERS = HERE / "data" / "doom_studies.db", HERE / "data" / "doom_winners.csv"
 AGENTS = {"dnn": "DNN", "nfn": "NFN"}
+"""in the paper's space, with the preset `tuned`"""
+OURS = "nfn-ours"
+SEARCHED = {**AGENTS, OURS: "NFN taught, our space"}
+"""that, and in our space, with the preset `taught`"""
 BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "GH": 2100}
 """of the NFN: the best of a study, on its own episodes"""
 WANTED, NEW_SEEDS = 40, 5
@@ -76,13 +80,14 @@ class Search:
 
 
 def searches() -> dict[tuple[str, str], Search]:
-    """The studies, by task and agent; read from a copy, for a storage writes where it is opened."""
+    """The studies, by task and agent (`nfn-ours`: in our space); read from a copy, for a storage writes where it is
+    opened."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(STUDIES, folder)
         storage = open_storage(f"sqlite:///{copy}")
         for stored in storage.get_all_studies():
-            task, agent = stored.study_name.rsplit("-", 1)
+            task, _, agent = stored.study_name.partition("-")
             study = load_study(storage, stored.study_name)
             if trials := complete(study):
                 found[task, agent] = Search(task, agent, trials, best_trial(study))
@@ -144,7 +149,7 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
         "dnn": {key: SCENARIOS[key].paper_dnn for key in TASKS},
         "nfn": {key: SCENARIOS[key].paper_nfn for key in TASKS},
     }
-    for agent, title in AGENTS.items():
+    for agent, title in SEARCHED.items():
         here = {key: made.get((key, agent)) for key in TASKS}
         if not any(here.values()):
             continue
@@ -168,6 +173,8 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
             f"{title}, median of the trials",
             (number(there.median) if (there := here[key]) else "" for key in TASKS),
         )
+        if agent == OURS:
+            continue
         yield line(
             f"**{title}, the winner on new seeds**, 100 new episodes",
             (spread(scores(again, key, agent)) for key in TASKS),
@@ -181,7 +188,7 @@ def reached(made: dict[tuple[str, str], Search]) -> str:
     """Where the greatest mean of the NFN reaches the aim."""
     rules = {key: made[key, "nfn"].greatest for key in TASKS if (key, "nfn") in made}
     yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]
-    no = [key for key in TASKS if key not in yes]
+    no = [f"{key} ({number(rules[key])})" for key in rules if key not in yes]
     return (
         f" By its greatest mean the NFN reaches the aim for a best trial in {', '.join(yes) or 'no task'}; short of "
         f"it: {', '.join(no) or 'none'}."
@@ -209,6 +216,24 @@ def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     )
 
 
+def lucky(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
+    """What best trials say of themselves, and what their settings do on new seeds."""
+    told = []
+    for agent, title in AGENTS.items():
+        pairs = [
+            f"{key} {number(made[key, agent].best.values[0])} and {number(statistics.fmean(found))}"
+            for key in TASKS
+            if (found := scores(again, key, agent))
+        ]
+        told += [f"{title} {', '.join(pairs)}"] if pairs else []
+    return (
+        "**How lucky the best trial is**, its own figure and that of its settings on new seeds: "
+        f"{'; '.join(told)}."
+        if told
+        else ""
+    )
+
+
 def winners_compared(again: list[Winner]) -> str:
     """Both agents by Welch's test, once there is something to compare."""
     if not again:
@@ -219,7 +244,7 @@ def winners_compared(again: list[Winner]) -> str:
 
 def settings(made: dict[tuple[str, str], Search]) -> Iterator[str]:
     """The best trials' hyperparameters."""
-    for agent, title in AGENTS.items():
+    for agent, title in SEARCHED.items():
         there = [made[key, agent] for key in TASKS if (key, agent) in made]
         if not there:
             continue
@@ -238,6 +263,7 @@ def page(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     parts = {
         "overview": "\n".join(overview(made, again)),
         "reached": reached(made),
+        "lucky": lucky(made, again),
         "winners": winners_compared(again),
         "settings": "\n".join(settings(made)),
         "missing": missing(made, again),

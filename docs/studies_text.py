@@ -14,6 +14,8 @@ the winner's settings learned anew with five seeds that the search did not see, 
 ```
 neuroplastic study run --task BP --agent dnn --trials 40 --preset tuned --episode-seeds anew --games 5 --device cuda
 neuroplastic study run --task BP --agent nfn --trials 40 --preset tuned --episode-seeds anew --games 5 --device cuda
+neuroplastic study run --task BP --agent nfn --trials 40 --preset taught --space ours --episode-seeds anew --games 5 \\
+    --epochs 10 --steps-per-epoch 500 --episodes 25 --device cuda
 neuroplastic study export BP-nfn --preset BP-nfn.json
 neuroplastic train BP --agent nfn --preset BP-nfn.json --seed 1000 --device cuda --games 5    # and 1001 to 1004
 neuroplastic evaluate RUN --episodes 100 --seed 9001 --games 10 --device cuda
@@ -24,10 +26,16 @@ The settings are drawn from the paper's [search space](how_to/studies.md#what-is
 from the preset `tuned`. The neuro-fuzzy agent takes frame skip, batch, memory and discount from the best trial of the
 plain one that was known when its study began. Nobody teaches these agents.
 
+Last comes a search of ours: `--space ours`, which searches what the learner does with its steps and inherits nothing,
+with the preset `taught`, in which a script advises in training. [So](long.md#the-short-budget-and-what-was-not-run) it
+must not be set beside the others as if it were of rewards alone.
+
 {{overview}}
 
 *Best trial* is chosen by [the paper's rule](how_to/studies.md#what-is-searched), which prefers a small SD where means
 are too similar; so the greatest mean can be above it.{{reached}}
+
+{{lucky}}
 
 {{missing}}
 
