@@ -42,6 +42,20 @@ def follow(copy: nn.Module, original: nn.Module, rate: float) -> None:
             part.take_records(known)
 
 
+@torch.no_grad()
+def come_after(copy: nn.Module, original: nn.Module, rate: float) -> None:
+    """The same for any module: by `follow` where that can be, else by the original's whole state."""
+    if can_follow(original):
+        follow(copy, original, rate)
+        return
+    state = original.state_dict()
+    if rate < 1:
+        for mine, theirs in zip(copy.parameters(), original.parameters(), strict=True):
+            mine.lerp_(theirs, rate)
+        state.update(copy.named_parameters(remove_duplicate=False))
+    copy.load_state_dict(state)
+
+
 def _copy(mine: list[Tensor], theirs: list[Tensor]) -> None:
     if mine:
         torch._foreach_copy_(mine, theirs)

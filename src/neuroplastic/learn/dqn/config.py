@@ -35,11 +35,25 @@ class QConfig:
     memory_size: int = field(default=10_000, metadata={"help": "transitions kept for replay"})
     discount: float = field(default=0.99, metadata={"help": "weight of the next step's value, 0 to 1"})
     n_step: int = field(default=1, metadata={"help": "rewards summed before the value of the state reached"})
+    late_n_step: int | None = field(
+        default=None, metadata={"help": "rewards summed in the second half of a run; none: n_step"}
+    )
+    late_discount: float | None = field(
+        default=None, metadata={"help": "weight of the next step's value in the second half; none: discount"}
+    )
+    reset_heads: bool = field(
+        default=False,
+        metadata={"help": "at half of a run all but the encoder begins anew, from where it began"},
+    )
     loss: str = field(default="mse", metadata={"help": "squared error ('mse') or Huber's ('huber')"})
     clip_norm: float | None = field(
         default=None, metadata={"help": "largest norm of the gradient; none: no limit"}
     )
     reward_scale: float = field(default=1.0, metadata={"help": "factor on rewards inside the loss"})
+    normalise_rewards: bool = field(
+        default=False,
+        metadata={"help": "rewards are divided by the standard deviation of discounted returns so far, too"},
+    )
     target_every: int = field(default=500, metadata={"help": "updates between moves of the target network"})
     target_rate: float = field(
         default=1.0, metadata={"help": "how far the target moves each time: 1 copies, less is a soft update"}
@@ -94,8 +108,11 @@ class QConfig:
             at_least(name, getattr(self, name), 0)
         if self.anneal_updates is not None:
             at_least("anneal_updates", self.anneal_updates, 1)
-        if self.late_batch is not None:
-            at_least("late_batch", self.late_batch, 1)
+        for name in ("late_batch", "late_n_step"):
+            if getattr(self, name) is not None:
+                at_least(name, getattr(self, name), 1)
+        if self.late_discount is not None:
+            within("late_discount", self.late_discount, 0, 1)
         choose("act_with", self.act_with, ("network", "target"))
         for name in ("learning_rate", "reward_scale", "adam_eps"):
             within(name, getattr(self, name), 0, open_low=True)
@@ -107,8 +124,8 @@ class QConfig:
             within("clip_norm", self.clip_norm, 0, open_low=True)
         check_teaching(self)
         choose("loss", self.loss, LOSSES)
-        for name in ("batch_size", "learning_starts", "n_step"):
-            if getattr(self, name) > self.memory_size:
+        for name in ("batch_size", "learning_starts", "n_step", "late_n_step"):
+            if (getattr(self, name) or 0) > self.memory_size:
                 raise ConfigError(
                     f"{name} must be at most memory_size = {self.memory_size}, got {getattr(self, name)}"
                 )

@@ -47,8 +47,7 @@ class DeviceReplay(ReplayMemory):
         self._known[:, _LAST] = -1
         self._known[:, _ADVICE] = NO_ADVICE
         self._bounds = torch.zeros(2, dtype=torch.int64, device=device)  # first step to sample, and how many
-        self._weights = discount ** torch.arange(n_step, device=device).float()
-        self._ahead = torch.arange(n_step, device=device)
+        self.change_returns(n_step, discount)
         self._pictures: Tensor | None = None
         self._last: Tensor | None = None
         self._cuts = 0  # episodes cut short so far; of the latest, row k % len(_last) holds the last frame
@@ -83,6 +82,14 @@ class DeviceReplay(ReplayMemory):
         super().end_episode(cut_short=cut_short)
         if self._added:
             self._tell(self._added - 1)
+
+    def change_returns(self, n_step: int, discount: float) -> None:
+        """From now on sum so many rewards, and discount them so, of all that is remembered."""
+        super().change_returns(n_step, discount)
+        self._weights = discount ** torch.arange(n_step, device=self.device).float()
+        self._ahead = torch.arange(n_step, device=self.device)
+        self._tell_bounds()
+        self.places += 1
 
     def draw(self, count: int) -> Batch:
         """`count` transitions drawn uniformly by the device's generator; there must be one at least."""

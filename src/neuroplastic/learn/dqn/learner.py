@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ...errors import ConfigError, InputError, at_least
 from ...fuzzy.beside import beside
-from ...network.following import can_follow, follow
+from ...network.following import come_after
 from ...network.parameter_groups import parameter_groups
 from ..capturing import RecordedPass, RecordedStep, check_values, why_not_captured
 from ..experience import Observations, Step
@@ -33,7 +33,9 @@ from .augmentation import mirrored, shifted
 from .device_replay import DeviceReplay
 from .exploration import Exploration
 from .replay import Batch
+from .reward_spread import RewardSpread
 from .sampling import memory_for, sampled
+from .second_half import SecondHalf
 from .target_values import TargetValues
 from .training_mode import values_in_training
 
@@ -84,14 +86,10 @@ class QLearning:
 
         `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it. A `resident` learner keeps its
         memory on the device and draws there, so that an update asks the host nothing: by default, on a GPU.
-        `total_steps` are those of the run, which teaching falls over and at half of which a late batch begins.
+        `total_steps` are those of the run, which teaching falls over, and at half of which what is late begins.
         """
         if config.taught and total_steps is None:
             raise ConfigError(f"taught={config.taught:g} falls over the run and needs total_steps, got None")
-        if config.late_batch is not None and total_steps is None:
-            raise ConfigError(
-                f"late_batch={config.late_batch} begins at half of the run and needs total_steps, got None"
-            )
         self.config = config
         self.actions = at_least("actions", actions, 1)
         self.streams = streams
@@ -132,7 +130,8 @@ class QLearning:
         self.updates = 0
         self._chosen = 0  # the action of the step under way
         self._advice = NO_ADVICE  # upon the observation at hand
-        self._total_steps = 1 if total_steps is None else at_least("total_steps", total_steps, 1)
+        self._half = SecondHalf(config, self.network, total_steps)
+        self._spread = RewardSpread(config.discount, self.device) if config.normalise_rewards else None
         self._taught = torch.zeros((), device=self.device)  # a tensor, for updates that are recorded
         off = None if config.capture else "capture is off"
         unfit = "the target's passes are in training mode" if config.always_training else None
@@ -163,10 +162,7 @@ class QLearning:
     @property
     def batch_size(self) -> int:
         """Transitions of an update now: `late_batch` once half of the run's steps are over, if there is one."""
-        late = self.config.late_batch
-        if late is None or 2 * self.replay.added <= self._total_steps:
-            return self.config.batch_size
-        return late
+        return self._half.batch_size(self.replay.added)
 
     def begin(self, observations: Observations) -> None:
         """The first observation of the first episode, (1, *frame)."""
@@ -197,6 +193,8 @@ class QLearning:
             advice=self._advice,
         )
         self._advice = NO_ADVICE if step.advice is None else int(step.advice[0])
+        if self._spread is not None:
+            self._spread.see(reward, ended=ended)
         if ended:
             self.replay.begin(following)
 
@@ -275,6 +273,10 @@ class QLearning:
             set_learning_rate(self.optimizer, self._rate)
         if self.config.taught or self.config.exploration_advised:
             self._be_taught()
+        if not self._half.begun and self._half.is_due(self.replay.added):
+            self._half.begin(self.replay)
+            self._half.reset(self.network, self.target, self.optimizer)
+            self._target_values.forget()
         loss = self._once()
         self.updates += 1
         if self.updates % self.config.target_every == 0:
@@ -285,7 +287,7 @@ class QLearning:
         """Bring the weight of advice up to date, and say so if there is none."""
         if not self.updates:
             warn_unless_advised(self.replay.advice, self.config, "the steps before the first update")
-        self._taught.fill_(teaching_weight(self.config, self.replay.added - 1, self._total_steps))
+        self._taught.fill_(teaching_weight(self.config, self.replay.added - 1, self._half.total_steps))
 
     def _once(self) -> Tensor:
         """One update, replayed where it can be; its loss."""
@@ -339,7 +341,7 @@ class QLearning:
             with torch.inference_mode():
                 following = target_values().gather(1, best).squeeze(1)
             # Outside of inference mode: the loss's backward pass has to keep the targets.
-            return self.config.reward_scale * batch.returns + batch.discounts * following
+            return self._scaled(batch.returns) + batch.discounts * following
 
         return targets
 
@@ -347,7 +349,11 @@ class QLearning:
         """Targets of passes in training mode, one after the other: they draw from the same random numbers."""
         best = values_in_training(self.network, batch.next_states).argmax(dim=1, keepdim=True)
         following = values_in_training(self.target, batch.next_states).gather(1, best).squeeze(1)
-        return self.config.reward_scale * batch.returns + batch.discounts * following
+        return self._scaled(batch.returns) + batch.discounts * following
+
+    def _scaled(self, returns: Tensor) -> Tensor:
+        scaled = self.config.reward_scale * returns
+        return scaled if self._spread is None else self._spread.factor * scaled
 
     def _values_by_target(self, frames: Tensor, steps: Tensor) -> Tensor:
         if self._reuses_target:
@@ -355,19 +361,10 @@ class QLearning:
         values: Tensor = self.target(frames)
         return values
 
-    @torch.no_grad()
     def move_target(self) -> None:
         """Move the target's parameters `target_rate` of the way to the network's, and copy all else."""
         self._target_values.forget()
-        if can_follow(self.network):
-            follow(self.target, self.network, self.config.target_rate)
-            return
-        state = self.network.state_dict()
-        if self.config.target_rate < 1:
-            for mine, theirs in zip(self.target.parameters(), self.network.parameters(), strict=True):
-                mine.lerp_(theirs, self.config.target_rate)
-            state.update(self.target.named_parameters(remove_duplicate=False))
-        self.target.load_state_dict(state)
+        come_after(self.target, self.network, self.config.target_rate)
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides how learning goes on: nested dictionaries of tensors and what JSON can hold."""
@@ -381,6 +378,8 @@ class QLearning:
             "random": self.streams.state_dict(),
             "updates": self.updates,
             "advice": self._advice,
+            "second_half": self._half.begun,
+            **({} if self._spread is None else {"spread": self._spread.state_dict()}),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -395,5 +394,8 @@ class QLearning:
         self.updates = state["updates"]
         self._advice = state.get("advice", NO_ADVICE)  # earlier states have none
         self._rate = float(self.optimizer.param_groups[0]["lr"])
+        if self._spread is not None:
+            self._spread.load_state_dict(state["spread"])
+        self._half.take_up(self.replay, begun=state.get("second_half", False))
         self._update.forget()
         self._decision.forget()

@@ -130,6 +130,10 @@ class ReplayMemory:
         else:
             self._write(next_frame)
 
+    def change_returns(self, n_step: int, discount: float) -> None:
+        """From now on sum so many rewards, and discount them so, of all that is remembered."""
+        self.n_step, self.discount = at_least("n_step", n_step, 1), discount
+
     def replace_current(self, frame: Observations) -> None:
         """Replace the frame not yet acted upon, which is also the next frame of the step before.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...errors import InputError, at_least
-from ...network.following import can_follow, follow
+from ...network.following import come_after
 from ..experience import Observations, Setting, Step
 from ..greedy import greedy_actions, preferences_of
 from ..mirror import check_pictures
@@ -283,15 +283,10 @@ class ParallelQLearning:
             raise InputError("there is nothing to act upon; give the first observations to begin()")
         return self._rollout
 
-    @torch.no_grad()
     def _follow(self) -> None:
         """The next rollout is played by the network as it is now."""
-        if self._playing is self.network:
-            return
-        if can_follow(self.network):
-            follow(self._playing, self.network, 1.0)
-        else:
-            self._playing.load_state_dict(self.network.state_dict())
+        if self._playing is not self.network:
+            come_after(self._playing, self.network, 1.0)
 
     def _targets(self, rollout: Rollout) -> NDArray[np.float32]:
         """Lambda-returns (T, G). Decisions brought their values; what lies behind the last ones is valued here."""
