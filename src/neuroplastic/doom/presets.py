@@ -1,5 +1,5 @@
-"""Whole configurations by name: `paper` (its two tables of best trials, exactly), `tuned` (ours in as many steps),
-`taught` (as many steps, in which a script advises) and `long` (minutes of many games at once)."""
+"""Whole configurations by name: `paper` (its two tables of best trials, exactly), `tuned` and `short` (ours in as many
+steps), `taught` (as many steps, in which a script advises) and `long` (minutes of many games at once)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..network.neurogenesis import Neurogenesis
 from .readable import readable
 from .task import DoomTask
 
-PRESETS = ("tuned", "paper", "taught", "long")  # of pictures; over objects, 'readable'
+PRESETS = ("tuned", "paper", "short", "taught", "long")  # of pictures; over objects, 'readable'
 
 
 class DnnRow(NamedTuple):
@@ -99,7 +99,7 @@ def preset(
             )
         return replace(long(key, agent), seed=seed)
     if learner in (None, "dqn"):
-        made = {"paper": paper, "taught": taught, "tuned": tuned}[name](key, agent)
+        made = {"paper": paper, "short": short, "taught": taught, "tuned": tuned}[name](key, agent)
         return replace(made, seed=seed)
     if name != "tuned":
         raise ConfigError(
@@ -206,18 +206,32 @@ def parallel(key: str, agent: str) -> RunConfig:
     return RunConfig(task, "tuned", learner, PictureEncoderConfig(features=64), rules, protocol)
 
 
-def taught(key: str, agent: str) -> RunConfig:
-    """The paper's 5,000 steps in which the game says what a script would do: not of rewards alone, as the others are.
+def short(key: str, agent: str) -> RunConfig:
+    """The paper's 5,000 steps, of rewards alone, by the networks of `long`.
 
-    The networks are those of `long`: 64 rules that conclude constants, or plain heads, over 64 features.
+    They have 64 rules that conclude constants, or plain heads, over 64 features; a target that follows slowly acts.
     """
+    changed: RunConfig = with_values(_short(key, agent), SHORT.get(key, {}))
+    return changed
+
+
+def taught(key: str, agent: str) -> RunConfig:
+    """The same with advice: the game says what a script would do. Not of rewards alone, as the others are."""
+    advice = {"advised": True, "exploration_advised": 0.8, "taught": 3.0, "taught_share": 1.0}
+    config = replace(_short(key, agent), preset="taught")
+    changed: RunConfig = with_values(config, {**advice, **TAUGHT_SHORT.get(key, {})})
+    return changed
+
+
+def _short(key: str, agent: str) -> RunConfig:
+    """What `short` and `taught` share."""
     config = long(key, agent)
     learner = QConfig(
         learning_rate=5e-4,
-        anneal_updates=TAUGHT_UPDATES * TAUGHT_PROTOCOL.steps,
-        updates_per_step=TAUGHT_UPDATES,
+        anneal_updates=SHORT_UPDATES * SHORT_PROTOCOL.steps,
+        updates_per_step=SHORT_UPDATES,
         batch_size=64,
-        memory_size=TAUGHT_PROTOCOL.steps,
+        memory_size=SHORT_PROTOCOL.steps,
         discount=0.97,
         n_step=3,
         loss="huber",
@@ -230,18 +244,15 @@ def taught(key: str, agent: str) -> RunConfig:
         learning_starts=200,
         exploration_start=0.9,
         exploration_decay=0.9995,
-        exploration_advised=0.8,
-        taught=3.0,
-        taught_share=1.0,
     )
     if agent == "nfn":
         learner = replace(learner, learning_rate=1e-2, structure_rate=0.05)
-    task = DoomTask(key, "fast", 4, advised=True)
-    config = RunConfig(task, "taught", learner, config.encoder, config.head, TAUGHT_PROTOCOL)
+    config = RunConfig(
+        DoomTask(key, "fast", 4), "short", learner, config.encoder, config.head, SHORT_PROTOCOL
+    )
     if agent == "nfn":
         config = with_values(config, LONG_RULES.get(key, {}))
-    changed: RunConfig = with_values(config, TAUGHT_SHORT.get(key, {}))
-    return changed
+    return config
 
 
 def long(key: str, agent: str) -> RunConfig:
@@ -288,12 +299,15 @@ BETTER: dict[str, dict[str, Any]] = {
     "GH": {"discount": 0.98, "exploration_decay": 0.999},
 }
 
-TAUGHT_UPDATES = 2
+SHORT_UPDATES = 2
 """after each step"""
-TAUGHT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, games=8)
+SHORT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, games=8)
 
 # Where an episode takes hundreds of decisions, evaluation would take longer than training.
 SELDOM_JUDGED = {"epochs": 2, "steps_per_epoch": 2500, "episodes": 10}
+
+# What a scenario needs beside the common recipe of `short`; chosen on seed 10 (docs/long.md).
+SHORT: dict[str, dict[str, Any]] = {}
 
 # What a scenario needs beside the common recipe of `taught`; chosen on seed 10 (docs/long.md).
 TAUGHT_SHORT: dict[str, dict[str, Any]] = {

@@ -106,7 +106,7 @@ class DoomTask:
         if self.observe == "objects":
             return ("readable",)
         in_paper = SCENARIOS[self.scenario].paper_nfn is not None
-        return ("tuned", "paper", "taught", "long") if in_paper else ("tuned", "long")
+        return ("tuned", "paper", "short", "taught", "long") if in_paper else ("tuned", "long")
 
     def preset(self, name: str, agent: str, learner: str | None = None) -> RunConfig:
         """The configuration of that name for this scenario; the picture and frame skip are the preset's."""
