@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from comparing import spread
+from comparing import compared, spread
 
 from neuroplastic.doom.presets import PAPER_DNN
 
@@ -80,6 +80,13 @@ def scored(rows: list[Row], preset: str, key: str, agent: str, *, least: int = 0
     return [float(row["score"]) for row in found if row["score"] and int(row["steps"]) >= least]
 
 
+def found_by_study(key: str, agent: str) -> list[float]:
+    """What the settings of a study's best trial score with new seeds, on the same 100 episodes (doom_studies.md)."""
+    with (HERE / "data" / "doom_winners.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if (row["task"], row["agent"]) == (key, agent)]
+    return [float(row["score"]) for row in rows]
+
+
 def best_epochs(preset: str, agent: str) -> Iterator[tuple[str, str]]:
     """The best epochs of a preset in 5,000 steps, from results.md, by task."""
     for line in (HERE / "results.md").read_text().splitlines():
@@ -100,9 +107,17 @@ def aims(rows: list[Row]) -> list[str]:
     for preset in ("paper", "tuned"):
         best = dict(best_epochs(preset, "nfn"))
         lines.append(f"| `{preset}`, NFN, best epoch | {' | '.join(best[key] for key in TASKS)} |")
-    plain, rules = ([spread(scored(rows, "taught", key, agent)) for key in TASKS] for agent in ("dnn", "nfn"))
-    lines.append(f"| `taught`, DNN, cut off, 100 new episodes | {' | '.join(plain)} |")
-    lines.append(f"| **`taught`, NFN, 100 new episodes** | {' | '.join(f'**{cell}**' for cell in rules)} |")
+    winners = [spread(found_by_study(key, "nfn")) for key in TASKS]
+    lines.append(f"| `tuned` as its study found it, NFN, 100 new episodes | {' | '.join(winners)} |")
+    for preset in ("short", "taught"):
+        plain, rules = (
+            [spread(scored(rows, preset, key, agent)) for key in TASKS] for agent in ("dnn", "nfn")
+        )
+        cut = " (some [cut off](data/short.csv))" if cut_off(rows, preset, "dnn") else ""
+        lines.append(f"| `{preset}`, DNN{cut}, 100 new episodes | {' | '.join(plain)} |")
+        lines.append(
+            f"| **`{preset}`, NFN, 100 new episodes** | {' | '.join(f'**{cell}**' for cell in rules)} |"
+        )
     return [*lines, f"| aim for the NFN | {' | '.join(f'{AIMS[key]:g}' for key in TASKS)} |"]
 
 
@@ -123,12 +138,12 @@ def reached(rows: list[Row], preset: str) -> str:
     )
 
 
-def cut_off(rows: list[Row]) -> str:
-    """Which reported runs of rules have fewer steps, and what the means are without them."""
+def cut_off(rows: list[Row], preset: str, agent: str) -> str:
+    """Which reported runs have fewer steps, and what the means are without them."""
     told = []
     for key in TASKS:
-        short = [r for r in ours(rows, "taught", key, "nfn") if int(r["steps"]) < STEPS]
-        whole = spread(scored(rows, "taught", key, "nfn", least=STEPS))
+        short = [r for r in ours(rows, preset, key, agent) if int(r["steps"]) < STEPS]
+        whole = spread(scored(rows, preset, key, agent, least=STEPS))
         told += [f"{key} seed {r['seed']} after {int(r['steps']):,} (without it {whole})" for r in short]
     return "; ".join(told)
 
@@ -137,6 +152,8 @@ def after_one_epoch(rows: list[Row]) -> list[str]:
     """Rules and plain networks after as many steps, on the same episodes of training's own evaluation."""
     lines = ["| | steps | NFN | DNN |", "|---|---|---|---|"]
     for key in TASKS:
+        if scored(rows, "taught", key, "dnn", least=STEPS):
+            continue
         both = [
             [float(row["score_by_epoch"].split(" / ")[0]) for row in ours(rows, "taught", key, agent)]
             for agent in ("nfn", "dnn")
@@ -180,9 +197,10 @@ def parts() -> dict[str, list[str]]:
     return {
         "short_aims": aims(rows),
         "short_taught": [reached(rows, "taught")],
-        "short_cut_off": [cut_off(rows)],
+        "short_cut_off": [cut_off(rows, "taught", "nfn")],
         "short_best_epochs": [by_best_epochs()],
         "short_ends": [ends(rows)],
+        "short_compared": compared(TASKS, lambda key, agent: scored(rows, "taught", key, agent, least=STEPS)),
         "short_after_one_epoch": after_one_epoch(rows),
         "short_reported": trials(rows, "reported"),
         "short_choice": trials(rows, "choice"),

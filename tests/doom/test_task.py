@@ -43,7 +43,7 @@ def test_every_scenario_is_a_task(key: str) -> None:
     assert task.scores["random play"] == (scenario.random_play, None)
     in_paper = scenario.paper_nfn is not None
     assert task.scores.get("the paper's NFN") == scenario.paper_nfn
-    assert task.presets == (("tuned", "paper", "taught", "long") if in_paper else ("tuned", "long"))
+    assert task.presets == (("tuned", "paper", "short", "taught", "long") if in_paper else ("tuned", "long"))
     assert {key, scenario.config} <= set(suggestions())
 
 
@@ -131,15 +131,21 @@ def test_the_long_preset_plays_many_games_at_once_and_refuses_replay(key: str, a
 
 @pytest.mark.parametrize("key", SCENARIOS)
 @pytest.mark.parametrize("agent", ["nfn", "dnn"])
-def test_the_taught_preset_has_the_papers_steps_in_games_that_advise(key: str, agent: str) -> None:
-    config = DoomTask(key).preset("taught", agent)
-    assert config == DoomTask(key).preset("taught", agent, "dqn")
-    assert config.name == f"{key}-{agent}-taught-seed0"
+@pytest.mark.parametrize("name", ["short", "taught"])
+def test_the_short_presets_have_the_papers_steps_and_advice_in_one_alone(
+    key: str, agent: str, name: str
+) -> None:
+    config = DoomTask(key).preset(name, agent)
+    assert config == DoomTask(key).preset(name, agent, "dqn")
+    assert config.name == f"{key}-{agent}-{name}-seed0"
     assert config.protocol.steps == 5000
-    assert config.task.advised
-    assert config.learner.taught > 0
-    with pytest.raises(ConfigError, match=r"'taught' is replay learning \('dqn'\), got learner 'parallel_q'"):
-        DoomTask(key).preset("taught", agent, "parallel_q")
+    taught = name == "taught"
+    assert config.task.advised is taught
+    assert (config.learner.taught > 0, config.learner.exploration_advised > 0) == (taught, taught)
+    with pytest.raises(
+        ConfigError, match=rf"'{name}' is replay learning \('dqn'\), got learner 'parallel_q'"
+    ):
+        DoomTask(key).preset(name, agent, "parallel_q")
 
 
 def test_a_learner_without_a_preset_of_its_own_comes_with_its_defaults(

@@ -41,6 +41,7 @@ def test_next_trial_of_a_process_frees_the_one_before(tmp_path):
         with Trial(tiny(), folder) as trial:
             learner = weakref.ref(trial.learner)
         del trial
+        assert learner() is not None
         with Trial(tiny(), folder):
             assert learner() is None
     finally:

@@ -100,6 +100,26 @@ def test_a_hundred_captured_updates_are_a_hundred_plain_ones_to_the_last_bit(net
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
 
 
+@pytest.mark.parametrize("network", [small_dnn_network, small_nfn_network])
+def test_captured_updates_go_on_as_plain_ones_do_in_the_second_half_of_a_run(network):
+    torch.manual_seed(0)
+    made = network(4)
+    late = {"late_n_step": 1, "late_discount": 0.5, "reset_heads": True, "late_batch": 12}
+    losses = []
+    for capture in (True, False):
+        learner = replaying(made, capture=capture, normalise_rewards=True, **late)
+        found = [learner.step() for _ in range(20)]
+        assert not learner._half.begun
+        frame = np.zeros((84, 84, 3), np.uint8)
+        for step in range(20):  # more than half of the 200 in all
+            learner.replay.append(step % 4, float(step), frame)
+            learner._spread.see(float(step), ended=False)
+        found += [learner.step() for _ in range(20)]
+        assert (learner._half.begun, learner._update.captured) == (True, capture)
+        losses.append(torch.stack(found).tolist())
+    assert losses[0] == losses[1]
+
+
 def test_an_update_that_cannot_be_captured_is_computed_plainly_and_that_is_said_once(monkeypatch):
     torch.manual_seed(0)
     made = small_dnn_network(4)

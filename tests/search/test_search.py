@@ -129,12 +129,20 @@ def test_points_of_our_space_are_configurations_and_name_all_that_is_searched(ag
     assert StudySettings.from_json(asked.as_json()) == asked
 
 
+def test_settings_of_before_there_were_several_spaces_are_of_the_papers():
+    asked = StudySettings.asked("BP", "nfn")
+    saved = {name: value for name, value in asked.as_json().items() if name != "searched"}
+    assert StudySettings.from_json(saved) == asked
+
+
 def test_nothing_is_inherited_in_our_space(tmp_path):
     request = StudyRequest(
         task="BP", agent="nfn", trials=1, storage=f"sqlite:///{tmp_path}/s.db", preset="taught", space="ours"
     )
     prepared = prepare_study(request)
     assert (prepared.name, prepared.settings.inherited) == ("BP-nfn-ours", {})
+    study = load_study(open_storage(request.storage), prepared.name)
+    assert study.user_attrs["agent"] == "nfn-ours"  # a report must not take it for the paper's
     with pytest.raises(ConfigError, match="leaves nothing to inherit"):
         prepare_study(replace(request, inherit="paper"))
     with pytest.raises(ConfigError, match="space must be one of"):

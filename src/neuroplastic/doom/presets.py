@@ -22,8 +22,6 @@ from ..network.neurogenesis import Neurogenesis
 from .readable import readable
 from .task import DoomTask
 
-PRESETS = ("tuned", "paper", "short", "taught", "long")  # of pictures; over objects, 'readable'
-
 
 class DnnRow(NamedTuple):
     """A row of the paper's table 'Best trials' hyperparameters for DNNs'."""

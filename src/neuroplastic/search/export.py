@@ -13,6 +13,7 @@ from optuna.trial import FrozenTrial
 from ..experiment.configuration import RunConfig
 from ..experiment.saved_preset import preset_text
 from ..whole_files import write_whole
+from .space import in_space
 from .studies import StudyError, StudySettings, complete, settings_of
 
 
@@ -42,6 +43,7 @@ def export_table(study: optuna.Study) -> str:
     """All finished trials as CSV: figures, hyperparameters (inherited ones too), and the protocol of each."""
     settings = settings_of(study)
     trials = complete(study)
+    agent = in_space(settings.agent, settings.searched)
     names = sorted({name for trial in trials for name in trial.params})
     header = ["trial", "task", "agent", "mean", "sd", "slope", "best_epoch", "episodes", "seed", "seconds"]
     text = io.StringIO()
@@ -51,7 +53,7 @@ def export_table(study: optuna.Study) -> str:
         noted = trial.user_attrs
         figures = [*trial.values, noted["best_epoch"], len(noted["returns"]), noted["seed"], noted["seconds"]]
         point = [trial.params.get(name, "") for name in names]
-        row = [trial.number, settings.task, settings.agent, *figures, *point, *settings.inherited.values()]
+        row = [trial.number, settings.task, agent, *figures, *point, *settings.inherited.values()]
         writer.writerow([*row, noted["protocol"]])
     return text.getvalue()
 

@@ -117,6 +117,12 @@ SPACES: Mapping[str, Mapping[str, Space]] = {
 }
 """by name and agent"""
 
+
+def in_space(agent: str, space: str) -> str:
+    """What an agent of a study is called: in another space than the paper's with its name, as in nfn-ours."""
+    return agent if space == "paper" else f"{agent}-{space}"
+
+
 INHERITED = ("frame_skip", "batch_size", "memory_size", "discount")
 """What a neuro-fuzzy agent takes over from the best trial of the plain one, in the paper's space."""
 

@@ -19,7 +19,7 @@ from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
 from ..experiment.tasks import find_task, known_task, preset_of
 from .objective import current_address
-from .space import SPACES, Space, at_point
+from .space import SPACES, Space, at_point, in_space
 from .storage import understood
 
 DIRECTIONS: tuple[Literal["maximize", "minimize"], ...] = ("maximize", "minimize", "maximize")
@@ -208,7 +208,7 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
         raise StudyError(f"study {name!r} exists and was not made by this command; choose another --name")
     # Several processes may come here together; they write the same.
     study.set_user_attr("task", settings.task)
-    study.set_user_attr("agent", settings.agent)
+    study.set_user_attr("agent", in_space(settings.agent, settings.searched))
     study.set_user_attr("protocol", settings.protocol)
     study.set_user_attr("settings", settings.as_json())
     return settings

@@ -14,6 +14,7 @@ import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -129,11 +130,13 @@ class Worker:
 
     def _make(self, lease: Lease) -> str:
         """Make one trial; the error that it ended with, or an empty text."""
-        trial = self._begin(lease)
+        heart = partial(Heart, self._slots, lease, self.stop, self.job.beat)
+        with heart():
+            trial = self._begin(lease)
         try:
             began = time.monotonic()
             # At rest before the slot is filled or let go: a slot that is no longer held would make it stop the worker.
-            with Heart(self._slots, lease, self.stop, self.job.beat):
+            with heart():
                 outcome = self._objective(self._assignment(trial, lease))
             self._complete(trial, lease, outcome, time.monotonic() - began)
             return ""

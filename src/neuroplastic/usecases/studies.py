@@ -17,7 +17,7 @@ from ..search.best import best_of, best_trial, near_ties
 from ..search.device_room import check_room_for_workers
 from ..search.export import export_preset, export_table, write_new
 from ..search.slots import Slots
-from ..search.space import SPACES, inherited_from
+from ..search.space import SPACES, in_space, inherited_from
 from ..search.storage import open_storage, storage_url, understood
 from ..search.studies import (
     TRIAL,
@@ -121,7 +121,7 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
 
 def study_name(task: str, agent: str, space: str = "paper") -> str:
     """What a study is called where nothing else is asked for."""
-    return f"{task}-{agent}" if space == "paper" else f"{task}-{agent}-{space}"
+    return f"{task}-{in_space(agent, space)}"
 
 
 def _settings(request: StudyRequest, also_known: Sequence[str]) -> StudySettings:

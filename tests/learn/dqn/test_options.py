@@ -246,7 +246,9 @@ def test_batches_are_larger_in_the_second_half_of_a_run_where_that_is_asked_for(
 
 
 def test_a_late_batch_needs_to_know_how_long_the_run_is():
-    with pytest.raises(ConfigError, match="late_batch=7 begins at half of the run and needs total_steps"):
+    with pytest.raises(
+        ConfigError, match="late_batch=7 is for the second half of a run and needs total_steps"
+    ):
         learner_of((4,), late_batch=7)
 
 

@@ -75,13 +75,12 @@ def test_a_memory_on_a_device_gathers_the_same_after_the_change():
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_heads_begin_anew_and_the_encoder_goes_on(network):
-    loop = started(network, reset_heads=True, learning_starts=4, target_every=1000)
+    loop = started(network, reset_heads=True, target_every=1000)
     learner = loop.learner
     at_first = copy.deepcopy(learner.network.state_dict())
     run(loop, STEPS // 2)
-    learner._half.begin(learner.replay)
     before = copy.deepcopy(learner.network.state_dict())
-    learner._half.reset(learner.network, learner.target, learner.optimizer)
+    learner._begin_second_half()
     after = learner.network.state_dict()
     weights = [
         name for name, value in after.items() if isinstance(value, torch.Tensor) and value.is_floating_point()
@@ -91,11 +90,40 @@ def test_heads_begin_anew_and_the_encoder_goes_on(network):
         assert torch.equal(after[name], kept[name]), name
     assert any(not torch.equal(before[name], at_first[name]) for name in weights if "encoder." not in name)
     assert equal_states(learner.target.state_dict(), after)
-    encoder = set(learner.network.encoder.parameters())
-    moved = {
-        parameter in encoder for parameter, known in learner.optimizer.state.items() if known["exp_avg"].any()
+
+
+def test_the_optimizer_counts_the_heads_updates_from_half_of_the_run_on():
+    loop = started(reset_heads=True)
+    updates = sum(loss is not None for loss in run(loop, STEPS // 2 + 1))
+    encoder = set(loop.learner.network.encoder.parameters())
+    counts = {
+        (parameter in encoder, int(known["step"]))
+        for parameter, known in loop.learner.optimizer.state.items()
     }
-    assert moved == {True}
+    assert counts == {(True, updates), (False, 1)}
+
+
+@pytest.mark.parametrize("resident", [False, True])
+def test_longer_returns_wait_until_there_are_some(resident):
+    """An episode that has not ended may be shorter than what is to be summed late."""
+    learner = started(resident=resident, n_step=1, late_n_step=40, memory_size=100).learner
+    learner.begin(np.zeros((1, 84, 84, 3), np.uint8))
+    for step in range(STEPS // 2 + 3):
+        learner.replay.append(0, 1.0, np.full((84, 84, 3), step, np.uint8))
+        assert (learner.step() is None) == (step < 3 or step >= STEPS // 2)
+    for step in range(20):
+        learner.replay.append(0, 1.0, np.full((84, 84, 3), step, np.uint8))
+    assert learner.step() is not None
+
+
+def test_without_anything_late_the_half_changes_nothing():
+    """Kept values of the target are equal to new ones but for rounding: they must stay."""
+    loop = started(n_step=2, target_every=1000)
+    run(loop, STEPS // 2)
+    kept = copy.deepcopy(loop.learner._target_values.state_dict())
+    loop.learner._begin_second_half()
+    assert equal_states(loop.learner._target_values.state_dict(), kept)
+    assert (loop.learner.replay.n_step, loop.learner.batch_size) == (2, 4)
 
 
 @pytest.mark.parametrize("network", NETWORKS)
@@ -145,10 +173,11 @@ def test_targets_are_of_rewards_that_were_normalised():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("late_n_step", 2), ("late_discount", 0.9), ("reset_heads", True)]
+    ("name", "value"),
+    [("late_n_step", 2), ("late_discount", 0.9), ("late_discount", 0.0), ("reset_heads", True)],
 )
 def test_what_comes_at_half_of_a_run_needs_to_know_how_long_it_is(name, value):
-    with pytest.raises(ConfigError, match=f"{name}={value} .* at half of the run and needs total_steps"):
+    with pytest.raises(ConfigError, match=f"{name}={value} is for the second half of a run and needs"):
         QLearning(small_dnn_network(3), QConfig(**{name: value}), actions=3, streams=RandomStreams(0))
 
 

@@ -51,7 +51,10 @@ class QLearning:
     `bootstrap_truncated`, else a time-out is an end like any other), the loss is taken between Q(s, a) and the
     double-Q target
 
-        reward_scale * R + d * Q'(s', argmax_a Q(s', a)).
+        reward_scale * R + d * Q'(s', argmax_a Q(s', a)),
+
+    where R also has the factor of `RewardSpread` if `normalise_rewards`. Some settings may change once half of the run
+    is over (`SecondHalf`).
 
     A round of `act`, `observe` and `update` is a step of the one game that it plays: an exploring action, its
     transition remembered, `updates_per_step` updates once learning has started, the exploration rate lowered.
@@ -130,6 +133,7 @@ class QLearning:
         self.updates = 0
         self._chosen = 0  # the action of the step under way
         self._advice = NO_ADVICE  # upon the observation at hand
+        self._total_steps = 1 if total_steps is None else at_least("total_steps", total_steps, 1)
         self._half = SecondHalf(config, self.network, total_steps)
         self._spread = RewardSpread(config.discount, self.device) if config.normalise_rewards else None
         self._taught = torch.zeros((), device=self.device)  # a tensor, for updates that are recorded
@@ -161,8 +165,8 @@ class QLearning:
 
     @property
     def batch_size(self) -> int:
-        """Transitions of an update now: `late_batch` once half of the run's steps are over, if there is one."""
-        return self._half.batch_size(self.replay.added)
+        """Transitions of an update now."""
+        return self._half.batch_size
 
     def begin(self, observations: Observations) -> None:
         """The first observation of the first episode, (1, *frame)."""
@@ -248,6 +252,8 @@ class QLearning:
             self._target_values.forget()  # the step to come has another frame now
         self.replay.begin(observation)
         self._advice = NO_ADVICE
+        if self._spread is not None:
+            self._spread.begin_episode()
 
     def figures(self) -> dict[str, float]:
         """Exploration rate, step size and updates so far."""
@@ -265,6 +271,8 @@ class QLearning:
 
     def step(self) -> Tensor | None:
         """Make one update; return its loss (on the device, detached), or None before learning starts."""
+        if self._half.is_due(self.replay.added):
+            self._begin_second_half()
         if not self.ready:
             return None
         if self.config.anneal_updates is not None:
@@ -273,21 +281,24 @@ class QLearning:
             set_learning_rate(self.optimizer, self._rate)
         if self.config.taught or self.config.exploration_advised:
             self._be_taught()
-        if not self._half.begun and self._half.is_due(self.replay.added):
-            self._half.begin(self.replay)
-            self._half.reset(self.network, self.target, self.optimizer)
-            self._target_values.forget()
         loss = self._once()
         self.updates += 1
         if self.updates % self.config.target_every == 0:
             self.move_target()
         return loss
 
+    def _begin_second_half(self) -> None:
+        self._half.begin(self.replay)
+        if self.config.reset_heads:
+            self._half.reset(self.network, self.target, self.optimizer)
+            self._target_values.forget()
+            self._decision.forget()
+
     def _be_taught(self) -> None:
         """Bring the weight of advice up to date, and say so if there is none."""
         if not self.updates:
             warn_unless_advised(self.replay.advice, self.config, "the steps before the first update")
-        self._taught.fill_(teaching_weight(self.config, self.replay.added - 1, self._half.total_steps))
+        self._taught.fill_(teaching_weight(self.config, self.replay.added - 1, self._total_steps))
 
     def _once(self) -> Tensor:
         """One update, replayed where it can be; its loss."""

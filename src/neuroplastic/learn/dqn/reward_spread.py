@@ -10,26 +10,30 @@ import torch
 
 
 class RewardSpread:
-    """One over the standard deviation of discounted returns so far, in a tensor that stays in place.
+    """One over the standard deviation of G so far, in a tensor that stays in place; 1 before G differs.
 
-    The return is summed backwards, from an episode's first reward on; so each step gives one without waiting for the
-    episode's end. 1 before returns differ.
+    G_t = r_t + discount * G_(t-1) starts anew with each episode: it needs no rewards to come, and differs as returns
+    do. The discount is the one a run begins with.
     """
 
     def __init__(self, discount: float, device: torch.device) -> None:
         self._discount = discount
-        self._count, self._mean, self._m2, self._return = 0, 0.0, 0.0, 0.0
+        self._count, self._mean, self._m2, self._sum = 0, 0.0, 0.0, 0.0
         self.factor = torch.ones((), device=device)
+
+    def begin_episode(self) -> None:
+        """What comes now is not of the episode before."""
+        self._sum = 0.0
 
     def see(self, reward: float, *, ended: bool) -> None:
         """Take in a step's reward."""
-        self._return = reward + self._discount * self._return
+        self._sum = reward + self._discount * self._sum
         self._count += 1
-        away = self._return - self._mean
+        away = self._sum - self._mean
         self._mean += away / self._count
-        self._m2 += away * (self._return - self._mean)
+        self._m2 += away * (self._sum - self._mean)
         if ended:
-            self._return = 0.0
+            self.begin_episode()
         self._tell()
 
     def _tell(self) -> None:
@@ -38,10 +42,10 @@ class RewardSpread:
 
     def state_dict(self) -> dict[str, Any]:
         """What was seen."""
-        return {"count": self._count, "mean": self._mean, "m2": self._m2, "return": self._return}
+        return {"count": self._count, "mean": self._mean, "m2": self._m2, "sum": self._sum}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on where `state_dict` was taken."""
         self._count, self._mean = state["count"], state["mean"]
-        self._m2, self._return = state["m2"], state["return"]
+        self._m2, self._sum = state["m2"], state["sum"]
         self._tell()
