@@ -209,25 +209,25 @@ def short(key: str, agent: str) -> RunConfig:
 
     They have 64 rules that conclude constants, or plain heads, over 64 features; a target that follows slowly acts.
     """
-    changed: RunConfig = with_values(_short(key, agent), SHORT.get(key, {}))
+    changed: RunConfig = with_values(_short(key, agent, updates=1), SHORT.get(key, {}))
     return changed
 
 
 def taught(key: str, agent: str) -> RunConfig:
     """The same with advice: the game says what a script would do. Not of rewards alone, as the others are."""
     advice = {"advised": True, "exploration_advised": 0.8, "taught": 3.0, "taught_share": 1.0}
-    config = replace(_short(key, agent), preset="taught")
+    config = replace(_short(key, agent, updates=2), preset="taught")
     changed: RunConfig = with_values(config, {**advice, **TAUGHT_SHORT.get(key, {})})
     return changed
 
 
-def _short(key: str, agent: str) -> RunConfig:
-    """What `short` and `taught` share."""
+def _short(key: str, agent: str, *, updates: int) -> RunConfig:
+    """What `short` and `taught` share; so many updates follow each step."""
     config = long(key, agent)
     learner = QConfig(
         learning_rate=5e-4,
-        anneal_updates=SHORT_UPDATES * SHORT_PROTOCOL.steps,
-        updates_per_step=SHORT_UPDATES,
+        anneal_updates=updates * SHORT_PROTOCOL.steps,
+        updates_per_step=updates,
         batch_size=64,
         memory_size=SHORT_PROTOCOL.steps,
         discount=0.97,
@@ -297,8 +297,6 @@ BETTER: dict[str, dict[str, Any]] = {
     "GH": {"discount": 0.98, "exploration_decay": 0.999},
 }
 
-SHORT_UPDATES = 2
-"""after each step"""
 SHORT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, games=8)
 
 # Where an episode takes hundreds of decisions, evaluation would take longer than training.
