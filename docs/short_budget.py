@@ -196,6 +196,7 @@ def parts() -> dict[str, list[str]]:
     rows = read()
     return {
         "short_aims": aims(rows),
+        "short_short": [reached(rows, "short")],
         "short_taught": [reached(rows, "taught")],
         "short_cut_off": [cut_off(rows, "taught", "nfn")],
         "short_best_epochs": [by_best_epochs()],

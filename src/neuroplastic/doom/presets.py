@@ -226,7 +226,7 @@ def _short(key: str, agent: str, *, updates: int) -> RunConfig:
     config = long(key, agent)
     learner = QConfig(
         learning_rate=5e-4,
-        anneal_updates=updates * SHORT_PROTOCOL.steps,
+        anneal_updates=2 * SHORT_PROTOCOL.steps,  # with one update a step the rate falls to about half
         updates_per_step=updates,
         batch_size=64,
         memory_size=SHORT_PROTOCOL.steps,
