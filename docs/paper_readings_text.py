@@ -63,9 +63,10 @@ the best.
 What pays is returns of three steps, in nearly every pair, and the mirror; both are in `tuned`. Less exploration raises
 the best epoch and the last, but not their nearness. An average of the weights helped where the run broke down (BP with
 one-step returns) and did nothing in PP; a falling step size, larger batches and more updates bring nothing or do harm.
-Not tried at this budget: resets, schedules of the discount, normalised returns; larger batches late and falling noise
-are there as options (`--late-batch`, `--noise-passes`). [Many games at once](long.md) end the question: there best and
-last epoch come close.
+Larger batches late, shorter returns or another discount in the second half, heads that begin anew, rewards on one
+scale and falling noise are there as options (`--late-batch`, `--late-n-step`, `--late-discount`, `--reset-heads`,
+`--normalise-rewards`, `--noise-passes`), and but for the rows above untried. [Many games at once](long.md) end the
+question: there best and last epoch come close.
 """
 
 VERDICT = """**No other reading is clearly nearer to the paper, so the preset `paper` stays as it was.** By question;

@@ -106,6 +106,14 @@ READINGS = {
     "late_batch": Lever("batch", "batches of 128 in the second half", "--late-batch 128"),
     "n_step_1": Lever("returns", "one-step returns", "--n-step 1"),
     "n_step_5": Lever("returns", "returns of five steps", "--n-step 5"),
+    "fewer_steps": Lever(
+        "returns", "returns of five steps, of one in the second half", "--n-step 5 --late-n-step 1"
+    ),
+    "further_sight": Lever(
+        "discount", ".9, then .97 in the second half", "--discount 0.9 --late-discount 0.97"
+    ),
+    "reset": Lever("heads", "heads begin anew at half time", "--reset-heads true"),
+    "normalised": Lever("rewards", "rewards on one scale", "--normalise-rewards true"),
     "quiet": Lever("noise", "the noise falls to none by half time", "--noise-passes 2500", ("nfn",)),
 }
 
