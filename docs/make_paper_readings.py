@@ -74,8 +74,9 @@ def cells(rows: Iterable[Row]) -> Cells:
 
 
 def played(known: Cells) -> list[str]:
-    """The tasks of some cells, in the paper's order."""
-    return [task for task in TASKS if any(key[2] == task for key in known)]
+    """The tasks in which some reading was tried, in the paper's order."""
+    tried = {task for name, _, task in known if not isinstance(READINGS.get(name), Lever)}
+    return [task for task in TASKS if task in tried]
 
 
 def far(known: Cells, reading: str, agent: str, tasks: Iterable[str]) -> float:

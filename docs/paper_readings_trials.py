@@ -178,7 +178,9 @@ def reading_of(command: str, task: str, agent: str, seed: int) -> str:
 
 
 def _options(command: str) -> set[str]:
-    return {part.strip() for part in command.split(" --")}
+    """All but how many games are evaluated at once, which are the same one after another."""
+    parts = {part.strip() for part in command.split(" --")}
+    return {part for part in parts if not part.startswith("games ")}
 
 
 def read() -> list[Row]:

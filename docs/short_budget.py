@@ -163,11 +163,11 @@ def after_one_epoch(rows: list[Row]) -> list[str]:
     return lines
 
 
-def ends(rows: list[Row]) -> str:
-    """Means over seeds of the best and of the last epoch of `taught`, rules, on training's own episodes."""
+def ends(rows: list[Row], preset: str) -> str:
+    """Means over seeds of the best and of the last epoch, rules, on training's own episodes."""
     told = []
     for key in TASKS:
-        found = [row["score_by_epoch"].split(" / ") for row in ours(rows, "taught", key, "nfn")]
+        found = [row["score_by_epoch"].split(" / ") for row in ours(rows, preset, key, "nfn")]
         epochs = [[float(mean) for mean in means] for means in found]
         if epochs:
             best, last = (statistics.fmean(pick(e) for e in epochs) for pick in (max, lambda e: e[-1]))
@@ -196,11 +196,12 @@ def parts() -> dict[str, list[str]]:
     rows = read()
     return {
         "short_aims": aims(rows),
-        "short_short": [reached(rows, "short")],
+        "short_short_so": [f"On new seeds {reached(rows, 'short')}."],
         "short_taught": [reached(rows, "taught")],
         "short_cut_off": [cut_off(rows, "taught", "nfn")],
         "short_best_epochs": [by_best_epochs()],
-        "short_ends": [ends(rows)],
+        "short_ends": [ends(rows, "taught")],
+        "short_short_ends": [ends(rows, "short")],
         "short_compared": compared(TASKS, lambda key, agent: scored(rows, "taught", key, agent, least=STEPS)),
         "short_after_one_epoch": after_one_epoch(rows),
         "short_reported": trials(rows, "reported"),

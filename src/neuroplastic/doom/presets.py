@@ -209,8 +209,7 @@ def short(key: str, agent: str) -> RunConfig:
 
     They have 64 rules that conclude constants, or plain heads, over 64 features; a target that follows slowly acts.
     """
-    changed: RunConfig = with_values(_short(key, agent, updates=1), SHORT.get(key, {}))
-    return changed
+    return _short(key, agent, updates=1)
 
 
 def taught(key: str, agent: str) -> RunConfig:
@@ -301,9 +300,6 @@ SHORT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, game
 
 # Where an episode takes hundreds of decisions, evaluation would take longer than training.
 SELDOM_JUDGED = {"epochs": 2, "steps_per_epoch": 2500, "episodes": 10}
-
-# What a scenario needs beside the common recipe of `short`; chosen on seed 10 (docs/long.md).
-SHORT: dict[str, dict[str, Any]] = {}
 
 # What a scenario needs beside the common recipe of `taught`; chosen on seed 10 (docs/long.md).
 TAUGHT_SHORT: dict[str, dict[str, Any]] = {
