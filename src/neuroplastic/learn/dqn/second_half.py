@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import TYPE_CHECKING
 
 import torch
@@ -22,14 +23,16 @@ class SecondHalf:
     """Knows whether the second half of a run has begun, and makes come true what is asked for there."""
 
     def __init__(self, config: QConfig, network: nn.Module, total_steps: int | None) -> None:
-        for name in _NAMES:
-            asked = getattr(config, name)
-            if asked is not None and asked is not False and total_steps is None:
-                raise ConfigError(
-                    f"{name}={asked} is for the second half of a run and needs total_steps, got None"
-                )
+        asked = {name: getattr(config, name) for name in _NAMES}
+        asked = {name: value for name, value in asked.items() if value is not None and value is not False}
+        if asked and total_steps is None:
+            name, value = next(iter(asked.items()))
+            raise ConfigError(
+                f"{name}={value} is for the second half of a run and needs total_steps, got None"
+            )
+        # Where nothing is asked for there is no second half: how long a run is does not matter then.
+        self._half = total_steps / 2 if asked and total_steps is not None else math.inf
         self.config = config
-        self.total_steps = total_steps
         self.begun = False
         # Where the heads begin anew: they are built from the run's seed, so a run taken up again has the same.
         self._first_heads = copy.deepcopy(_heads(network)) if config.reset_heads else {}
@@ -42,7 +45,7 @@ class SecondHalf:
 
     def is_due(self, added: int) -> bool:
         """Whether it begins with the update to come, after so many transitions."""
-        return not self.begun and self.total_steps is not None and 2 * added > self.total_steps
+        return not self.begun and added > self._half
 
     def begin(self, replay: ReplayMemory) -> None:
         """From now on batches and returns are those of the second half."""
