@@ -19,6 +19,7 @@ from comparing import compared, spread
 from optuna.trial import FrozenTrial
 from short_budget import AIMS, TASKS
 from studies_text import PAGE, WINNERS_COMPARED
+from winners import WINNERS, Winner, scores, winners
 
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.search.best import best_trial
@@ -26,7 +27,7 @@ from neuroplastic.search.storage import open_storage
 from neuroplastic.search.studies import complete, load_study
 
 HERE = Path(__file__).parent
-STUDIES, WINNERS = HERE / "data" / "doom_studies.db", HERE / "data" / "doom_winners.csv"
+STUDIES = HERE / "data" / "doom_studies.db"
 AGENTS = {"dnn": "DNN", "nfn": "NFN"}
 """in the paper's space, with the preset `tuned`"""
 OURS = "nfn-ours"
@@ -37,26 +38,6 @@ BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "G
 WANTED, NEW_SEEDS = 40, 5
 """trials of a study, and seeds of its winner"""
 SCORE = re.compile(r"epoch\): (\S+) \+- (\S+) over (\d+) episodes")
-
-
-@dataclass(frozen=True)
-class Winner:
-    """The best trial's settings, learned anew with another seed."""
-
-    task: str
-    agent: str
-    trial: int
-    seed: int
-    epochs: str
-    score: float
-    sd: float
-    episodes: int
-
-    @classmethod
-    def read(cls, row: dict[str, str]) -> Winner:
-        """From a row of the data file."""
-        numbers = {"trial": int, "seed": int, "score": float, "sd": float, "episodes": int}
-        return cls(**{f.name: numbers.get(f.name, str)(row[f.name]) for f in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -95,12 +76,6 @@ def searches() -> dict[tuple[str, str], Search]:
     return found
 
 
-def winners() -> list[Winner]:
-    """What was learned anew."""
-    with WINNERS.open(newline="") as file:
-        return [Winner.read(row) for row in csv.DictReader(file)]
-
-
 def collect(folder: Path, made: dict[tuple[str, str], Search]) -> None:
     """Add the winners whose logs `win-TASK-AGENT-SEED.log` lie in a folder; a row that is there is replaced."""
     rows = {(w.task, w.agent, w.seed): w for w in winners()}
@@ -125,11 +100,6 @@ def collect(folder: Path, made: dict[tuple[str, str], Search]) -> None:
         table = csv.DictWriter(file, [f.name for f in fields(Winner)])
         table.writeheader()
         table.writerows(asdict(rows[key]) for key in sorted(rows))
-
-
-def scores(again: list[Winner], task: str, agent: str) -> list[float]:
-    """Of the winner's settings, a score a seed."""
-    return [w.score for w in again if (w.task, w.agent) == (task, agent)]
 
 
 def number(value: float) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from comparing import compared, spread
+from winners import scores, winners
 
 from neuroplastic.doom.presets import PAPER_DNN
 
@@ -80,13 +81,6 @@ def scored(rows: list[Row], preset: str, key: str, agent: str, *, least: int = 0
     return [float(row["score"]) for row in found if row["score"] and int(row["steps"]) >= least]
 
 
-def found_by_study(key: str, agent: str) -> list[float]:
-    """What the settings of a study's best trial score with new seeds, on the same 100 episodes (doom_studies.md)."""
-    with (HERE / "data" / "doom_winners.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if (row["task"], row["agent"]) == (key, agent)]
-    return [float(row["score"]) for row in rows]
-
-
 def best_epochs(preset: str, agent: str) -> Iterator[tuple[str, str]]:
     """The best epochs of a preset in 5,000 steps, from results.md, by task."""
     for line in (HERE / "results.md").read_text().splitlines():
@@ -107,8 +101,9 @@ def aims(rows: list[Row]) -> list[str]:
     for preset in ("paper", "tuned"):
         best = dict(best_epochs(preset, "nfn"))
         lines.append(f"| `{preset}`, NFN, best epoch | {' | '.join(best[key] for key in TASKS)} |")
-    winners = [spread(found_by_study(key, "nfn")) for key in TASKS]
-    lines.append(f"| `tuned` as its study found it, NFN, 100 new episodes | {' | '.join(winners)} |")
+    again = winners()
+    found = [spread(scores(again, key, "nfn")) for key in TASKS]
+    lines.append(f"| `tuned` as its study found it, NFN, 100 new episodes | {' | '.join(found)} |")
     for preset in ("short", "taught"):
         plain, rules = (
             [spread(scored(rows, preset, key, agent)) for key in TASKS] for agent in ("dnn", "nfn")

@@ -71,18 +71,15 @@ def until(browser):
 
     def wait(body, *arguments, seconds=PATIENCE):
         end = time.monotonic() + seconds
-        found, shown = None, ""
-        while not found:
+        while True:
             late = time.monotonic() > end
             try:
-                found = browser(body, *arguments)
-                shown = (
-                    "" if found or not late else browser("return document.querySelector('main').innerText")
-                )
+                if found := browser(body, *arguments):
+                    return found
+                shown = browser("return document.querySelector('main').innerText") if late else ""
             except BrowserError as error:  # a page that is still to come has not what is asked of it
                 shown = str(error)
-            assert found or not late, f"not within {seconds} s: {body}\n{shown[:2000]}"
-            time.sleep(0 if found else 0.05)
-        return found
+            assert not late, f"not within {seconds} s: {body}\n{shown[:2000]}"
+            time.sleep(0.05)
 
     return wait

@@ -288,7 +288,7 @@ class QLearning:
         return loss
 
     def _begin_second_half(self) -> None:
-        self._half.begin(self.replay)
+        self._half.take_up(self.replay, begun=True)
         if self.config.reset_heads:
             self._half.reset(self.network, self.target, self.optimizer)
             self._target_values.forget()

@@ -47,10 +47,6 @@ class SecondHalf:
         """Whether it begins with the update to come, after so many transitions."""
         return not self.begun and added > self._half
 
-    def begin(self, replay: ReplayMemory) -> None:
-        """From now on batches and returns are those of the second half."""
-        self.take_up(replay, begun=True)
-
     def take_up(self, replay: ReplayMemory, *, begun: bool) -> None:
         """Be where a run is, in its first half or in its second."""
         self.begun = begun
