@@ -78,10 +78,13 @@ bench-packages: setup
 
 TASKS ?= BP BR PP HTL DTC TC GH
 TRIALS ?= 40
-study-all: setup  ## the paper's search for all tasks and both agents, TRIALS=40 each (days on 2 cores; goes on from the published trials)
+study-all: setup  ## the paper's search and ours for all tasks and both agents, TRIALS=40 each (days on 2 cores; goes on from the published trials)
 	test -e doom_studies.db || cp docs/data/doom_studies.db doom_studies.db
 	for task in $(TASKS); do for agent in dnn nfn; do \
 	  $(BIN)/neuroplastic study run --task $$task --agent $$agent --trials $(TRIALS) --preset tuned --episode-seeds anew \
+	    --games 5 --storage sqlite:///doom_studies.db || exit 1; \
+	  $(BIN)/neuroplastic study run --task $$task --agent $$agent --trials $(TRIALS) --preset taught --space ours \
+	    --epochs 10 --steps-per-epoch 500 --episodes 25 --episode-seeds anew \
 	    --games 5 --storage sqlite:///doom_studies.db || exit 1; \
 	done; done
 

@@ -118,10 +118,15 @@ def best_and_last(rows: list[Row], key: str) -> str:
 
 
 def put_into_readme(table: list[str]) -> None:
-    """Replace what stands between the two marks of the README: the rows of `long`."""
+    """Replace what stands between the two marks of the README: scores of three presets on new episodes."""
     before, _, rest = README.read_text().partition(MARKS[0])
     _, _, after = rest.partition(MARKS[1])
-    kept = [*table[:2], *(line.replace("*", "") for line in table if line.startswith("| **`long`"))]
+    short = (
+        line for line in short_budget.aims(short_budget.read()) if "`short`" in line or "`taught`" in line
+    )
+    long = (line for line in table if line.startswith("| **`long`"))
+    cells = (line.replace("*", "").replace(", 5 seeds", "") for line in (*short, *long))
+    kept = [*table[:2], *(line.replace(", 100 new episodes", "") for line in cells)]
     README.write_text("\n".join([before + MARKS[0], *kept, MARKS[1] + after]))
 
 

@@ -30,8 +30,8 @@ HERE = Path(__file__).parent
 STUDIES = HERE / "data" / "doom_studies.db"
 AGENTS = {"dnn": "DNN", "nfn": "NFN"}
 """in the paper's space, with the preset `tuned`"""
-OURS = "nfn-ours"
-SEARCHED = {**AGENTS, OURS: "NFN taught, our space"}
+OURS = {"dnn-ours": "DNN taught, our space", "nfn-ours": "NFN taught, our space"}
+SEARCHED = {**AGENTS, **OURS}
 """that, and in our space, with the preset `taught`"""
 BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "GH": 2100}
 """of the NFN: the best of a study, on its own episodes"""
@@ -80,7 +80,8 @@ def collect(folder: Path, made: dict[tuple[str, str], Search]) -> None:
     """Add the winners whose logs `win-TASK-AGENT-SEED.log` lie in a folder; a row that is there is replaced."""
     rows = {(w.task, w.agent, w.seed): w for w in winners()}
     for log in sorted(folder.glob("win-*.log")):
-        _, task, agent, seed = log.stem.split("-")
+        _, task, rest = log.stem.split("-", 2)
+        agent, _, seed = rest.rpartition("-")
         scored = SCORE.search(log.read_text())
         if scored is None:
             continue
@@ -143,38 +144,38 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
             f"{title}, median of the trials",
             (number(there.median) if (there := here[key]) else "" for key in TASKS),
         )
-        if agent == OURS:
-            continue
         yield line(
             f"**{title}, the winner on new seeds**, 100 new episodes",
             (spread(scores(again, key, agent)) for key in TASKS),
         )
-        yield line(f"the paper's {title}, best of 720", (f"{paper[agent][key].mean:g}" for key in TASKS))
+        if agent in AGENTS:
+            yield line(f"the paper's {title}, best of 720", (f"{paper[agent][key].mean:g}" for key in TASKS))
     yield line("aim for the NFN, best trial", (f"{BEST_AIMS[key]:g}" for key in TASKS))
     yield line("aim for the NFN, new seeds", (f"{AIMS[key]:g}" for key in TASKS))
 
 
 def reached(made: dict[tuple[str, str], Search]) -> str:
-    """Where the greatest mean of the NFN reaches the aim."""
-    rules = {key: made[key, "nfn"].greatest for key in TASKS if (key, "nfn") in made}
-    yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]
-    no = [f"{key} ({number(rules[key])})" for key in rules if key not in yes]
-    return (
-        f" By its greatest mean the NFN reaches the aim for a best trial in {', '.join(yes) or 'no task'}; short of "
-        f"it: {', '.join(no) or 'none'}."
-        if rules
-        else ""
-    )
+    """Where the greatest mean of the NFN reaches the aim, in each space."""
+    told = []
+    for agent, where in (
+        ("nfn", "of rewards alone, in the paper's space"),
+        ("nfn-ours", "taught, in our space"),
+    ):
+        rules = {key: made[key, agent].greatest for key in TASKS if (key, agent) in made}
+        yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]
+        no = [f"{key} ({number(rules[key])})" for key in rules if key not in yes]
+        told.append(f"{where}, in {', '.join(yes) or 'no task'}; short of it: {', '.join(no) or 'none'}")
+    return f" By its greatest mean the NFN reaches the aim for a best trial: {'. And '.join(told)}."
 
 
 def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     """What of the studies is not there yet."""
     counts = {
         (key, agent): len(made[key, agent].trials) if (key, agent) in made else 0
-        for agent in AGENTS
+        for agent in SEARCHED
         for key in TASKS
     }
-    few = [f"{key}-{agent} {count}" for (key, agent), count in counts.items() if count < WANTED]
+    few = [f"{key}-{agent} {count or 'none'}" for (key, agent), count in counts.items() if count < WANTED]
     lone = [study for study in counts if len(scores(again, *study)) < NEW_SEEDS]
     if not few and not lone:
         return ""

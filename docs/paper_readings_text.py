@@ -64,7 +64,7 @@ What pays is returns of three steps, in nearly every pair, and the mirror; both 
 the best epoch and the last, but not their nearness. An average of the weights helped where the run broke down (BP with
 one-step returns) and did nothing in PP; a falling step size, larger batches and more updates bring nothing or do harm.
 In BR, with the plain network and one seed, no schedule of returns or discount, nor heads that begin anew, brought best
-and last together, and rewards on one scale did harm. [`short`](long.md#the-short-budget-and-what-was-not-run) does
+and last together, and rewards on one scale did harm. [`short`](long.md#the-short-budget) does
 there what none of them does: its last epoch is its best, with all five seeds of rules.
 Larger batches late, shorter returns or another discount in the second half, heads that begin anew, rewards on one
 scale and falling noise are there as options (`--late-batch`, `--late-n-step`, `--late-discount`, `--reset-heads`,

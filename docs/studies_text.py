@@ -27,7 +27,7 @@ from the preset `tuned`. The neuro-fuzzy agent takes frame skip, batch, memory a
 plain one that was known when its study began. Nobody teaches these agents.
 
 Last comes a search of ours: `--space ours`, which searches what the learner does with its steps and inherits nothing,
-with the preset `taught`, in which a script advises in training. [So](long.md#the-short-budget-and-what-was-not-run) it
+with the preset `taught`, in which a script advises in training. [So](long.md#the-short-budget) it
 must not be set beside the others as if it were of rewards alone.
 
 {{overview}}

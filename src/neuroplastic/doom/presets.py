@@ -22,6 +22,9 @@ from ..network.neurogenesis import Neurogenesis
 from .readable import readable
 from .task import DoomTask
 
+ByScenario = dict[str, dict[str, Any]]
+"""options by name, for the scenarios that need some"""
+
 
 class DnnRow(NamedTuple):
     """A row of the paper's table 'Best trials' hyperparameters for DNNs'."""
@@ -209,15 +212,14 @@ def short(key: str, agent: str) -> RunConfig:
 
     They have 64 rules that conclude constants, or plain heads, over 64 features; a target that follows slowly acts.
     """
-    return _short(key, agent, updates=1)
+    return _changed(_short(key, agent, updates=1), SHORT, SHORT_RULES)
 
 
 def taught(key: str, agent: str) -> RunConfig:
     """The same with advice: the game says what a script would do. Not of rewards alone, as the others are."""
     advice = {"advised": True, "exploration_advised": 0.8, "taught": 3.0, "taught_share": 1.0}
-    config = replace(_short(key, agent, updates=2), preset="taught")
-    changed: RunConfig = with_values(config, {**advice, **TAUGHT_SHORT.get(key, {})})
-    return changed
+    config = with_values(replace(_short(key, agent, updates=2), preset="taught"), advice)
+    return _changed(config, TAUGHT_SHORT, LONG_RULES)
 
 
 def _short(key: str, agent: str, *, updates: int) -> RunConfig:
@@ -244,12 +246,15 @@ def _short(key: str, agent: str, *, updates: int) -> RunConfig:
     )
     if agent == "nfn":
         learner = replace(learner, learning_rate=1e-2, structure_rate=0.05)
-    config = RunConfig(
-        DoomTask(key, "fast", 4), "short", learner, config.encoder, config.head, SHORT_PROTOCOL
-    )
-    if agent == "nfn":
-        config = with_values(config, LONG_RULES.get(key, {}))
-    return config
+    return RunConfig(DoomTask(key, "fast", 4), "short", learner, config.encoder, config.head, SHORT_PROTOCOL)
+
+
+def _changed(config: RunConfig, task: ByScenario, rules: ByScenario) -> RunConfig:
+    """With what its scenario needs by two tables: one for both agents, one for rules."""
+    key = config.task.key
+    values = {**task.get(key, {}), **(rules.get(key, {}) if config.agent == "nfn" else {})}
+    changed: RunConfig = with_values(config, values)
+    return changed
 
 
 def long(key: str, agent: str) -> RunConfig:
@@ -278,7 +283,7 @@ PARALLEL_REWARD_SCALES = {"BP": 0.01, "BR": 0.01, "PP": 1.0, "HTL": 1.0, "DTC": 
 PARALLEL_BALANCE = {"GH": 0.01}
 
 # What did better than the common recipe in a scenario, of the changes tried (docs/results.md).
-BETTER: dict[str, dict[str, Any]] = {
+BETTER: ByScenario = {
     "BP": {"exploration_decay": 0.9995},
     "BR": {"estimator": "ste", "reward_scale": 0.01, "loss": "huber", "clip_norm": 10.0, "mirror": False},
     "PP": {"estimator": "ste"},
@@ -301,8 +306,25 @@ SHORT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, game
 # Where an episode takes hundreds of decisions, evaluation would take longer than training.
 SELDOM_JUDGED = {"epochs": 2, "steps_per_epoch": 2500, "episodes": 10}
 
+# What a scenario needs beside the common recipe of `short`; chosen on seed 10 (docs/long.md).
+SHORT: ByScenario = {
+    "PP": {"discount": 0.99, "n_step": 10},
+    "HTL": {"frame_skip": 8, "discount": 0.95},
+    "TC": {"frame_skip": 12},
+    "GH": {"frame_skip": 12, "discount": 0.98, "n_step": 10},
+}
+
+# What rules need beside that.
+SLOWER = {"learning_rate": 3e-3, "structure_rate": 0.2}
+SHORT_RULES: ByScenario = {
+    "BP": SLOWER,
+    "PP": {"consequent": "constant"},
+    "HTL": SLOWER,
+    "DTC": SLOWER,
+}
+
 # What a scenario needs beside the common recipe of `taught`; chosen on seed 10 (docs/long.md).
-TAUGHT_SHORT: dict[str, dict[str, Any]] = {
+TAUGHT_SHORT: ByScenario = {
     "PP": {"planes": "motion", "discount": 0.99, "n_step": 10, "taught": 10.0, "episodes": 40},
     "HTL": {"frame_skip": 2, "discount": 0.985, **SELDOM_JUDGED},
     # The script turns to the left alone, so what it advises would contradict itself in a mirror.
@@ -326,7 +348,7 @@ TAUGHT = {
 }
 
 # What a scenario needs beside the common recipe of `long`; chosen on seeds 10 and 11 (docs/long.md).
-LONG: dict[str, dict[str, Any]] = {
+LONG: ByScenario = {
     "BP": {"steps_per_epoch": 16_000, "episodes": 20},
     "BR": {"steps_per_epoch": 24_000, "episodes": 20},
     # The only rocket has to lead the monster. A marksman's shots are hardly found by chance, nor told from waiting by
@@ -374,6 +396,6 @@ LONG: dict[str, dict[str, Any]] = {
 }
 
 # What rules need beside that: where to aim is a formula, which constants learn more slowly.
-LONG_RULES: dict[str, dict[str, Any]] = {
+LONG_RULES: ByScenario = {
     "PP": {"consequent": "affine", "learning_rate": 1e-3, "structure_rate": 0.5},
 }
