@@ -16,17 +16,17 @@ neuroplastic evaluate HTL-nfn-long-seed0 --episodes 100 --seed 9001
 
 {{overview}}
 
-Scores of `long` are means over seeds of the best epoch's network (best by the 6 to 40 episodes of training's own) on
+Scores of agents are means over seeds of the best epoch's network (best by the 6 to 40 episodes of training's own) on
 100 further episodes that no choice was made on (`--seed 9001`); in brackets the standard deviation over seeds. Settings
-were chosen on seeds 10 and 11, then run once on the seeds that are reported: 6 to 30 runs at once on one machine. Those
-of PP, HTL, DTC and GH, and seeds 3 and 4 of the others, were scored on the GPU, 10 or 16 games at once, which is
-`evaluate` but for rounding. In GH the rules of seed 4 and the
-plain networks of seeds 0 to 2 were cut off after 16,384 of the preset's 32,768 decisions, and the plain network of seed
-4 was trained on a CPU. `tuned` has best epochs on 25 fixed episodes, which flatter. Scripted play: [a few lines a
+were chosen on seeds 10 and 11, then run once on the seeds that are reported: 6 to 30 runs at once on one machine.
+[More of `short` and `taught`](#the-short-budget), and of the presets `paper` and `tuned`. With `long` those of PP, HTL,
+DTC and GH, and seeds 3 and 4 of the others, were scored on the GPU, 10 or 16 games at once, which is `evaluate` but for
+rounding. In GH the rules of seed 4 and the plain networks of seeds 0 to 2 were cut off after 16,384 of the preset's
+32,768 decisions, and the plain network of seed 4 was trained on a CPU. Scripted play: [a few lines a
 scenario](students.md) over named attributes, 25 episodes (PP: 100), a decision every 4 tics. The paper's figures are
 the best of 720 trials, each on its own random episodes.
 
-**In {{taught_tasks}} the agent is taught**: while it trains, the game says what the scripted player would do, which
+**In {{taught_tasks}} `long` is taught, too**: while it trains, the game says what the scripted player would do, which
 knows where things are (in PP a marksman that computes where a rocket and the monster meet, .78 by itself); 70 % of what
 is explored (PP: 90) is that, and the loss also asks the advised action to be worth more than the others by a margin
 (`--taught`), with a weight that falls to nothing over the run. The agent itself sees pixels, in training and in

@@ -9,7 +9,7 @@ import argparse
 import csv
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import short_budget
@@ -61,41 +61,36 @@ def scripted() -> dict[str, str]:
 
 def overview(rows: list[Row]) -> list[str]:
     """The table of all players."""
-    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
-    others: dict[tuple[str, str], list[float]] = defaultdict(list)
-    chosen_on: dict[tuple[str, str], str] = {}
-    for row in rows:
-        if row.purpose == "reported" and row.score_100:
-            scores[row.agent, row.task].append(float(row.score_100))
-        elif row.score_100 and row.by_preset:
-            chosen_on[row.agent, row.task] = f"{float(row.score_100):.4g}, seed {row.seed} alone"
-        elif row.score_100 and row.purpose == "earlier":
-            others[row.agent, row.task].append(float(row.score_100))
-    short = {agent: dict(short_budget.best_epochs("tuned", agent)) for agent in ("dnn", "nfn")}
     scripts = scripted()
     games = SCENARIOS
-
-    def long(agent: str, key: str) -> str:
-        there = scores[agent, key]
-        if there:
-            return spread(there)
-        alone, tried = chosen_on.get((agent, key), "not run"), others[agent, key]
-        return f"{alone}; by other settings {spread(tried)}" if tried else alone
+    short = short_budget.read()
 
     def line(name: str, cells: Iterable[str]) -> str:
         return f"| {name} | {' | '.join(cells)} |"
+
+    def learned(preset: str, budget: str) -> Iterator[str]:
+        for agent, title, bold in (("dnn", "DNN", ""), ("nfn", "NFN", "**")):
+            found = (
+                scored(rows, key, agent)
+                if preset == "long"
+                else short_budget.scored(short, preset, key, agent)
+                for key in TASKS
+            )
+            yield line(
+                f"**`{preset}`, {title}**, {budget}", (f"{bold}{spread(there)}{bold}" for there in found)
+            )
 
     return [
         line("", TASKS),
         "|---" * (len(TASKS) + 1) + "|",
         line("random play", (f"{games[key].random_play:g}" for key in TASKS)),
         line("scripted play", (scripts.get(key, "") for key in TASKS)),
-        line("`tuned`, 5,000 steps, DNN", (short["dnn"].get(key, "") for key in TASKS)),
-        line("`tuned`, 5,000 steps, NFN", (short["nfn"].get(key, "") for key in TASKS)),
-        line("**`long`, DNN**", (long("dnn", key) for key in TASKS)),
-        line("**`long`, NFN**", (f"**{long('nfn', key)}**" for key in TASKS)),
-        line("NFN, best and last epoch in training", (best_and_last(rows, key) for key in TASKS)),
-        line("aim for the NFN", (f"{AIMS[key]:g}" for key in TASKS)),
+        *learned("short", "5,000 steps, rewards alone"),
+        *learned("taught", "5,000 steps, advised"),
+        *learned("long", "minutes"),
+        line("`long`, NFN, best and last epoch in training", (best_and_last(rows, key) for key in TASKS)),
+        line("aim for the NFN, 5,000 steps", (f"{short_budget.AIMS[key]:g}" for key in TASKS)),
+        line("aim for the NFN, minutes", (f"{AIMS[key]:g}" for key in TASKS)),
         line("the paper's DNN, best of 720", (f"{games[key].paper_dnn.mean:g}" for key in TASKS)),
         line("the paper's NFN, best of 720", (f"{games[key].paper_nfn.mean:g}" for key in TASKS)),
         line("others, at any budget", (OTHERS.get(key, "") for key in TASKS)),
@@ -118,16 +113,12 @@ def best_and_last(rows: list[Row], key: str) -> str:
 
 
 def put_into_readme(table: list[str]) -> None:
-    """Replace what stands between the two marks of the README: scores of three presets on new episodes."""
+    """Replace what stands between the two marks of the README: what is learned, between chance and the paper."""
     before, _, rest = README.read_text().partition(MARKS[0])
     _, _, after = rest.partition(MARKS[1])
-    short = (
-        line for line in short_budget.aims(short_budget.read()) if "`short`" in line or "`taught`" in line
-    )
-    long = (line for line in table if line.startswith("| **`long`"))
-    cells = (line.replace("*", "").replace(", 5 seeds", "") for line in (*short, *long))
-    kept = [*table[:2], *(line.replace(", 100 new episodes", "") for line in cells)]
-    README.write_text("\n".join([before + MARKS[0], *kept, MARKS[1] + after]))
+    shown = ("| random", "| **`", "| the paper's")
+    kept = [line.replace("*", "").replace(", 5 seeds", "") for line in table if line.startswith(shown)]
+    README.write_text("\n".join([before + MARKS[0], *table[:2], *kept, MARKS[1] + after]))
 
 
 def reached(rows: list[Row]) -> str:

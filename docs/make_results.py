@@ -1,4 +1,4 @@
-"""Writes docs/results.md and the table of scores in README.md: `python docs/make_results.py`.
+"""Writes docs/results.md: `python docs/make_results.py`.
 
 From the trials in docs/data/doom_trials.csv and the scripts' scores in docs/data/scripted_play.csv.
 """
@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neuroplastic.doom.presets import PAPER_DNN, preset
+from neuroplastic.doom.presets import preset
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.experiment.options import options, parse, with_values
 
 PRESETS = ("tuned", "paper")  # of 5,000 steps; `long` has a page of its own
 HERE = Path(__file__).parent
-README = HERE.parent / "README.md"
-MARKS = ("<!-- scores: made by docs/make_results.py -->", "<!-- end of scores -->")
 EPISODES, MANY_EPISODES = 25, 300  # of an evaluation, and of the scripts' steadier means
 AIMS = {"BP": 82, "BR": 20, "PP": 0.15, "HTL": 20, "DTC": 8, "TC": 400, "GH": 1900}
 
@@ -179,34 +177,12 @@ def scripted() -> dict[str, str]:
     }
 
 
-def short_table(groups: list[Group]) -> list[str]:
-    """The best epochs with `tuned`, a column for every scenario that the paper plays."""
-    best = {(g.scenario, g.agent): g.spread("best_mean") for g in groups if g.preset == "tuned"}
-    papers = {key: SCENARIOS[key] for key in PAPER_DNN}
-    rows = {
-        "random play": [f"{game.random_play:g}" for game in papers.values()],
-        "plain network (DNN)": [best.get((key, "dnn"), "") for key in papers],
-        "neuro-fuzzy (NFN)": [best.get((key, "nfn"), "") for key in papers],
-        "the paper's NFN": [f"{game.paper_nfn.mean:g}" for game in papers.values()],
-    }
-    lines = [f"| | {' | '.join(papers)} |", "|---" * (len(papers) + 1) + "|"]
-    return lines + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()]
-
-
-def put_into_readme(table: list[str]) -> None:
-    """Replace what stands between the two marks."""
-    before, _, rest = README.read_text().partition(MARKS[0])
-    _, _, after = rest.partition(MARKS[1])
-    README.write_text("\n".join([before + MARKS[0], *table, MARKS[1] + after]))
-
-
 def main() -> None:
-    """Read the trials, write the page and the table."""
+    """Read the trials, write the page."""
     groups = list(read_groups())
     head = HEAD.format(verdict=verdict(groups), **scripted())
     lines = [head, *main_table(groups), "", *other_table(groups)]
     (HERE / "results.md").write_text("\n".join(lines) + "\n")
-    put_into_readme(short_table(groups))
 
 
 if __name__ == "__main__":

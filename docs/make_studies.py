@@ -224,7 +224,7 @@ def settings(made: dict[tuple[str, str], Search]) -> Iterator[str]:
         yield "|---" * (len(names) + 3) + "|"
         for search in there:
             found = search.best.params
-            values = " | ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in found.values())
+            values = " | ".join(f"{v:.4g}" if isinstance(v, float) else str(v) for v in found.values())
             yield f"| {search.task} | {search.best.number} | {search.best.values[2]:+.3g} | {values} |"
         yield ""
 
