@@ -9,6 +9,7 @@ from neuroplastic.doom import SCENARIOS, UnknownScenario
 from neuroplastic.doom.task import DoomTask, find, suggestions
 from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.protocols import Task
+from neuroplastic.network.consequents import Constant
 from neuroplastic.usecases.training import TrainRequest, configuration
 
 played = pytest.mark.skipif(importlib.util.find_spec("vizdoom") is None, reason="the game is not installed")
@@ -146,6 +147,19 @@ def test_the_short_presets_have_the_papers_steps_and_advice_in_one_alone(
         ConfigError, match=rf"'{name}' is replay learning \('dqn'\), got learner 'parallel_q'"
     ):
         DoomTask(key).preset(name, agent, "parallel_q")
+
+
+@pytest.mark.parametrize("key", SCENARIOS)
+def test_in_short_rules_conclude_constants_and_what_they_need_is_not_given_to_plain_networks(
+    key: str,
+) -> None:
+    rules, plain = (DoomTask(key).preset("short", agent) for agent in ("nfn", "dnn"))
+    assert rules.head.consequent == Constant("zeros")
+    assert plain.learner.learning_rate == 5e-4
+    alike = dataclasses.replace(
+        rules.learner, learning_rate=5e-4, structure_rate=plain.learner.structure_rate
+    )
+    assert (rules.task, alike) == (plain.task, plain.learner)
 
 
 def test_a_learner_without_a_preset_of_its_own_comes_with_its_defaults(
