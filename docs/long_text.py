@@ -162,8 +162,8 @@ seeds, has [a page of its own](doom_studies.md). Four of 60 trials, BP and GH wi
 of 600 steps ([what they found](how_to/studies.md#a-study-that-was-made)).
 
 **What the paper leaves open** (levels of heads, read-out, target copies, picture, time-outs) is compared
-[on a page of its own](paper_readings.md) with one or two seeds in BP, and for some also in DTC and GH: no reading is
-clearly nearer than the preset `paper`, and the slopes over epochs tell how often the target was copied.
+[on a page of its own](paper_readings.md) with one or two seeds a task: no reading is clearly nearer than the preset
+`paper`, and the slopes over epochs tell how often the target was copied.
 """
 
 LESSONS = """\

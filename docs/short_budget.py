@@ -103,14 +103,13 @@ def aims(rows: list[Row]) -> list[str]:
     again = winners()
     found = [spread(scores(again, key, "nfn")) for key in TASKS]
     lines.append(f"| `tuned` as its study found it, NFN, 100 new episodes | {' | '.join(found)} |")
-    for preset in ("short", "taught"):
-        plain, rules = (
-            [spread(scored(rows, preset, key, agent)) for key in TASKS] for agent in ("dnn", "nfn")
-        )
-        lines.append(f"| `{preset}`, DNN, 100 new episodes | {' | '.join(plain)} |")
-        lines.append(
-            f"| **`{preset}`, NFN, 100 new episodes** | {' | '.join(f'**{cell}**' for cell in rules)} |"
-        )
+    for preset, agent, bold in (
+        ("tuned", "nfn", ""),
+        *(("short", "dnn", ""), ("short", "nfn", "**")),
+        *(("taught", "dnn", ""), ("taught", "nfn", "**")),
+    ):
+        cells = (f"{bold}{spread(scored(rows, preset, key, agent))}{bold}" for key in TASKS)
+        lines.append(f"| {bold}`{preset}`, {agent.upper()}, 100 new episodes{bold} | {' | '.join(cells)} |")
     return [*lines, f"| aim for the NFN | {' | '.join(f'{AIMS[key]:g}' for key in TASKS)} |"]
 
 
@@ -132,10 +131,11 @@ def reached(rows: list[Row], preset: str) -> str:
 
 
 def of_rewards_alone(rows: list[Row]) -> str:
-    """Where rules that nobody advised reach the aim, by `short` or as the study of `tuned` found them."""
+    """Where rules that nobody advised reach the aim, by `short`, `tuned` or as the study of `tuned` found them."""
     again = winners()
     ways = {
         "`short`": lambda key: scored(rows, "short", key, "nfn"),
+        "`tuned`": lambda key: scored(rows, "tuned", key, "nfn"),
         "the study": lambda key: scores(again, key, "nfn"),
     }
     told = []
@@ -145,8 +145,8 @@ def of_rewards_alone(rows: list[Row]) -> str:
         told.append((means[best] >= AIMS[key], f"{key} {means[best]:.4g} ({best})"))
     yes, no = (", ".join(text for reached, text in told if reached is kind) for kind in (True, False))
     return (
-        "So of rewards alone, by the better of `short` and [the study](doom_studies.md), the NFN reaches the aim in "
-        f"{yes or 'no task'}; short of it: {no or 'none'}."
+        "So of rewards alone, by the best of `short`, `tuned` and [its study](doom_studies.md), which flatters a "
+        f"little, the NFN reaches the aim in {yes or 'no task'}; short of it: {no or 'none'}."
     )
 
 
