@@ -83,9 +83,10 @@ each figure is of one or two trials, where three seeds of `paper` spread by 2 to
   paper's slopes are out of reach ([below](#how-often-the-target-is-copied-shows-in-the-slope)).
 - *Levels of the NFN*: one. With two levels BP is better, and its last epoch as good as its best ({{NFN base BP}} to
   {{NFN levels BP}}); in PP nothing is learned either way, and elsewhere they are worse: BR {{NFN base BR}} to
-  {{NFN levels BR}}, HTL {{NFN base HTL}} to {{NFN levels HTL}}, DTC {{NFN base DTC}} to {{NFN levels DTC}}, TC {{NFN base TC}} to {{NFN levels TC}}, GH
-  {{NFN base GH}} to {{NFN levels GH}}; {{NFN levels far}} of the paper's standard deviations away in the mean, instead
-  of {{NFN base far}}. "Hierarchical" plainly means this, but these trials do not bear it out.
+  {{NFN levels BR}}, HTL {{NFN base HTL}} to {{NFN levels HTL}}, DTC {{NFN base DTC}} to
+  {{NFN levels DTC}}, TC {{NFN base TC}} to {{NFN levels TC}}, GH {{NFN base GH}} to
+  {{NFN levels GH}}; {{NFN levels far}} of the paper's standard deviations away in the mean, instead of
+  {{NFN base far}}. "Hierarchical" plainly means this, but these trials do not bear it out.
 - *Read-out of the DNN*: as `paper` has it. The literal reading, an activation behind the output too, is out: Hardtanh
   keeps BP's values within 1, and the score at -214 after six epochs. Two linear layers with nothing behind them
   (`--readout false`) came nearer than `paper` in BP ({{DNN base BP}} to {{DNN two_linear BP}}), TC ({{DNN base TC}} to
