@@ -17,7 +17,8 @@ from comparing import compared, spread
 from long_text import LESSONS, PAGE, PP
 from long_trials import Row, collected, earlier, read, write
 
-from neuroplastic.doom.presets import LONG, PAPER_DNN
+from neuroplastic.doom.needs import LONG
+from neuroplastic.doom.presets import PAPER_DNN
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.usecases.cards import card_of
 from neuroplastic.usecases.opening import BOX, box_names

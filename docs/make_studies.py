@@ -30,8 +30,7 @@ HERE = Path(__file__).parent
 STUDIES = HERE / "data" / "doom_studies.db"
 AGENTS = {"dnn": "DNN", "nfn": "NFN"}
 """in the paper's space, with the preset `tuned`"""
-OURS = {"dnn-ours": "DNN taught, our space", "nfn-ours": "NFN taught, our space"}
-SEARCHED = {**AGENTS, **OURS}
+SEARCHED = {**AGENTS, "dnn-ours": "DNN taught, our space", "nfn-ours": "NFN taught, our space"}
 """that, and in our space, with the preset `taught`"""
 BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "GH": 2100}
 """of the NFN: the best of a study, on its own episodes"""

@@ -4,12 +4,12 @@ steps), `taught` (as many steps, in which a script advises) and `long` (minutes 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import catalog
 from ..errors import ConfigError, choose
 from ..experiment.configuration import RunConfig, TrialProtocol
-from ..experiment.options import options, with_values
+from ..experiment.options import with_values
 from ..fuzzy.firing import Firing
 from ..fuzzy.selection import Selection
 from ..learn.dqn.config import QConfig
@@ -19,11 +19,23 @@ from ..network.encoders.paper import PaperEncoderConfig
 from ..network.encoders.pictures import PictureEncoderConfig
 from ..network.heads import DnnConfig, NfnConfig
 from ..network.neurogenesis import Neurogenesis
+from .needs import (
+    BETTER,
+    BETTER_RULES,
+    LONG,
+    LONG_RULES,
+    PARALLEL_BALANCE,
+    PARALLEL_REWARD_SCALES,
+    REWARD_SCALES,
+    SHORT,
+    SHORT_RULES,
+    TAUGHT_SHORT,
+    ByScenario,
+)
 from .readable import readable
 from .task import DoomTask
 
-ByScenario = dict[str, dict[str, Any]]
-"""options by name, for the scenarios that need some"""
+SHORT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, games=8)
 
 
 class DnnRow(NamedTuple):
@@ -167,9 +179,7 @@ def tuned(key: str, agent: str) -> RunConfig:
         )
     task = DoomTask(key, "fast", row.frame_skip)
     config = RunConfig(task, "tuned", learner, PaperEncoderConfig(0.0, True), head)
-    known = {option.name for option in options(config)}
-    changed: RunConfig = with_values(config, {n: v for n, v in BETTER.get(key, {}).items() if n in known})
-    return changed
+    return _changed(config, BETTER, BETTER_RULES)
 
 
 def parallel(key: str, agent: str) -> RunConfig:
@@ -265,137 +275,4 @@ def long(key: str, agent: str) -> RunConfig:
     config = replace(
         config, preset="long", protocol=TrialProtocol(epochs=5, steps_per_epoch=60_000, episodes=10)
     )
-    if agent == "nfn":
-        config = with_values(config, LONG_RULES.get(key, {}))
-    known = {option.name for option in options(config)}
-    changed: RunConfig = with_values(config, {n: v for n, v in LONG.get(key, {}).items() if n in known})
-    return changed
-
-
-# Brings a scenario's action values to the order of 100. Adam's step is the same at any scale, so small values would be
-# moved by a large part of themselves at every update; in most scenarios that cost more than it gained in speed.
-REWARD_SCALES = {"BP": 1.0, "BR": 1.0, "PP": 100.0, "HTL": 100.0, "DTC": 100.0, "TC": 0.5, "GH": 0.5}
-
-# Brings rewards to the order of 1: without a target network large values are not followed.
-PARALLEL_REWARD_SCALES = {"BP": 0.01, "BR": 0.01, "PP": 1.0, "HTL": 1.0, "DTC": 1.0, "TC": 0.01, "GH": 0.01}
-
-# Price of rules that fire unevenly, where one rule would lead everywhere without it.
-PARALLEL_BALANCE = {"GH": 0.01}
-
-# What did better than the common recipe in a scenario, of the changes tried (docs/results.md).
-BETTER: ByScenario = {
-    "BP": {"exploration_decay": 0.9995},
-    "BR": {"estimator": "ste", "reward_scale": 0.01, "loss": "huber", "clip_norm": 10.0, "mirror": False},
-    "PP": {"estimator": "ste"},
-    "HTL": {"n_step": 1},
-    "DTC": {
-        "picture": "paper",
-        "frame_skip": 4,
-        "learning_rate": 1e-3,
-        "batch_size": 64,
-        "discount": 0.95,
-        "shift_pixels": 1,
-        "exploration_decay": 0.999,
-    },
-    "TC": {"learning_rate": 1e-3, "exploration_decay": 0.999},
-    "GH": {"discount": 0.98, "exploration_decay": 0.999},
-}
-
-SHORT_PROTOCOL = TrialProtocol(epochs=5, steps_per_epoch=1000, episodes=20, games=8)
-
-# Where an episode takes hundreds of decisions, evaluation would take longer than training.
-SELDOM_JUDGED = {"epochs": 2, "steps_per_epoch": 2500, "episodes": 10}
-
-# What a scenario needs beside the common recipe of `short`; chosen on seed 10 (docs/long.md).
-SHORT: ByScenario = {
-    "PP": {"discount": 0.99, "n_step": 10},
-    "HTL": {"frame_skip": 8, "discount": 0.95},
-    "TC": {"frame_skip": 12},
-    "GH": {"frame_skip": 12, "discount": 0.98, "n_step": 10},
-}
-
-# What rules need beside that.
-SLOWER = {"learning_rate": 3e-3, "structure_rate": 0.2}
-SHORT_RULES: ByScenario = {
-    "BP": SLOWER,
-    "PP": {"consequent": "constant"},
-    "HTL": SLOWER,
-    "DTC": SLOWER,
-}
-
-# What a scenario needs beside the common recipe of `taught`; chosen on seed 10 (docs/long.md).
-TAUGHT_SHORT: ByScenario = {
-    "PP": {"planes": "motion", "discount": 0.99, "n_step": 10, "taught": 10.0, "episodes": 40},
-    "HTL": {"frame_skip": 2, "discount": 0.985, **SELDOM_JUDGED},
-    # The script turns to the left alone, so what it advises would contradict itself in a mirror.
-    "DTC": {"frame_skip": 3, "mirror": False, **SELDOM_JUDGED},
-    # To where one runs already is not seen in one picture.
-    "TC": {"planes": "motion", **SELDOM_JUDGED, "episodes": 20},
-    "GH": {**SELDOM_JUDGED},
-}
-
-# A script plays better than what is found by chance in minutes: most of what is explored is what it would do, and its
-# actions are to be preferred at first.
-TAUGHT = {
-    "advised": True,
-    "exploration_advised": 0.7,
-    "exploration_start": 0.7,
-    "exploration_share": 0.5,
-    "taught": 3.0,
-    "taught_share": 1.0,
-    "epochs": 2,
-    "steps_per_epoch": 16_384,
-}
-
-# What a scenario needs beside the common recipe of `long`; chosen on seeds 10 and 11 (docs/long.md).
-LONG: ByScenario = {
-    "BP": {"steps_per_epoch": 16_000, "episodes": 20},
-    "BR": {"steps_per_epoch": 24_000, "episodes": 20},
-    # The only rocket has to lead the monster. A marksman's shots are hardly found by chance, nor told from waiting by
-    # few rewards; the picture shows where the monster goes.
-    "PP": {
-        "frame_skip": 4,
-        "planes": "motion",
-        "discount": 0.99,
-        "q_lambda": 0.95,
-        "rollout": 64,
-        "exploration_weights": (1.0, 1.0, 1.0, 1.0, 0.05, 0.05, 0.05, 0.05),
-        "balance": 0.01,
-        **TAUGHT,
-        "exploration_start": 0.9,
-        "exploration_advised": 0.9,
-        "exploration_share": 0.7,
-        "taught": 10.0,
-        "passes": 12,
-        "epochs": 4,
-        "steps_per_epoch": 24_576,
-        "episodes": 40,
-    },
-    # In 4 tics one turns by more than a far monster is wide. Discount and lambda are about the roots of what they were.
-    "HTL": {
-        "frame_skip": 2,
-        "discount": 0.985,
-        "q_lambda": 0.8,
-        "exploration_hold": 2,
-        "balance": 0.01,
-        **TAUGHT,
-        "episodes": 6,
-    },
-    # The script turns to the left alone, so what it advises would contradict itself in a mirror.
-    "DTC": {
-        "frame_skip": 2,
-        "discount": 0.995,
-        "q_lambda": 0.8,
-        "exploration_hold": 2,
-        "mirror": False,
-        **TAUGHT,
-        "episodes": 5,
-    },
-    "TC": {"frame_skip": 12, "balance": 0.01, "steps_per_epoch": 30_000, "episodes": 20},
-    "GH": {**TAUGHT, "episodes": 10},
-}
-
-# What rules need beside that: where to aim is a formula, which constants learn more slowly.
-LONG_RULES: ByScenario = {
-    "PP": {"consequent": "affine", "learning_rate": 1e-3, "structure_rate": 0.5},
-}
+    return _changed(config, LONG, LONG_RULES)
