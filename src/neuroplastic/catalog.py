@@ -19,6 +19,7 @@ KINDS: dict[str, dict[str, str | type]] = {
     "encoder": {
         "paper": "network.encoders.paper:PaperEncoderConfig",
         "pictures": "network.encoders.pictures:PictureEncoderConfig",
+        "places": "network.encoders.places:PlacesEncoderConfig",
         "attributes": "network.encoders.attributes:AttributeEncoderConfig",
     },
     "head": {"dnn": "network.heads:DnnConfig", "nfn": "network.heads:NfnConfig"},

@@ -88,7 +88,10 @@ class RunConfig:
     preset: str = field(metadata={"identity": True})
     learner: LearnerConfig = field(metadata={"kinds": "learner", "identity": True})
     encoder: EncoderConfig = field(
-        metadata={"kinds": "encoder", "help": "paper, pictures (of any size) or attributes (vectors)"}
+        metadata={
+            "kinds": "encoder",
+            "help": "paper, pictures (of any size), places (where things are in them) or attributes (vectors)",
+        }
     )
     head: HeadConfig = field(metadata={"kinds": "head", "identity": True})
     protocol: TrialProtocol = field(default_factory=TrialProtocol)

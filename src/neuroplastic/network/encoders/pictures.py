@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import torch
 from torch import Tensor, nn
 
-from ...errors import ConfigError, InputError, at_least
-from ...fuzzy.backends import backend_for
+from ...errors import ConfigError, at_least
 from ..observation import Observation
+from .normed import NormedConvolutions, brightness, check_picture, normed
 
 # A picture at least so high and wide begins with larger steps.
 LARGE = 64
@@ -35,11 +34,7 @@ class PictureEncoderConfig:
 
     def build(self, observation: Observation) -> AnyPictureEncoder:
         """The encoder for these pictures."""
-        if not observation.is_picture:
-            raise ConfigError(
-                f"the encoder 'pictures' takes pictures, this task shows vectors {observation.shape}; "
-                "use --encoder attributes"
-            )
+        check_picture("pictures", observation)
         return AnyPictureEncoder(self, observation.shape)
 
 
@@ -59,10 +54,10 @@ class AnyPictureEncoder(nn.Module):
         for number, after in enumerate(config.channels):
             size, stride = _step(number, min(height, width), large=large)
             padding = 1 if size == 3 else 0
-            layers += [nn.Conv2d(before, after, size, stride, padding), nn.GroupNorm(1, after), nn.ReLU()]
+            layers += normed(nn.Conv2d(before, after, size, stride, padding))
             before = after
             height, width = ((side + 2 * padding - size) // stride + 1 for side in (height, width))
-        self.convolutions = nn.Sequential(*layers)
+        self.convolutions = NormedConvolutions(*layers)
         self.linear = nn.Linear(before * height * width, config.features)
         self.norm = nn.LayerNorm(config.features)
 
@@ -75,29 +70,9 @@ class AnyPictureEncoder(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Features (B, D) of pictures (B, height, width, channels)."""
-        if tuple(pictures.shape[1:]) != self.shape:
-            raise InputError(
-                f"pictures must have shape (B, {', '.join(map(str, self.shape))}), got {tuple(pictures.shape)}"
-            )
-        x = pictures.permute(0, 3, 1, 2).to(self.linear.weight.dtype) / 255
-        planes = self._fused(x) if self._fuses(x) else self.convolutions(x)
-        features: Tensor = self.norm(self.linear(planes.flatten(1)))
+        x = brightness(pictures, self.shape, self.linear.weight.dtype)
+        features: Tensor = self.norm(self.linear(self.convolutions(x).flatten(1)))
         return features
-
-    def _fuses(self, x: Tensor) -> bool:
-        """Whether layer norm and ReLU are one kernel: on a GPU with Triton, in single precision."""
-        return x.is_cuda and not torch.is_autocast_enabled("cuda") and backend_for(x).name == "triton"
-
-    def _fused(self, x: Tensor) -> Tensor:
-        """The convolutions, all in one layout of memory."""
-        from ..fused_norm import norm_relu, serves  # Triton takes a second to import
-
-        layers = list(self.convolutions)
-        for convolution, norm, relu in zip(layers[::3], layers[1::3], layers[2::3], strict=True):
-            assert isinstance(norm, nn.GroupNorm)
-            x = convolution(x)
-            x = norm_relu(x, norm) if serves(x) else relu(norm(x))
-        return x
 
 
 def _step(number: int, side: int, *, large: bool) -> tuple[int, int]:
