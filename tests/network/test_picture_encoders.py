@@ -60,6 +60,9 @@ def test_decisions_by_places_are_explained(method):
     found = explain_picture(network.eval(), pixels, method=method, usual=np.zeros_like(pixels))
     assert found.heat.shape == shape[:2]
     assert np.isfinite(found.heat).all()
+    assert found.things.shape == (2, 3)
+    told = dict(zip(encoder.feature_names(Observation(shape)), found.advantage.x[0], strict=True))
+    assert told["column of thing 2 (%)"] == pytest.approx(100 * found.things[1, 0] / 11, abs=1e-3)
 
 
 @pytest.mark.parametrize("field", ["things", "hidden_channels"])
@@ -98,6 +101,8 @@ def test_a_place_is_where_the_thing_is_in_percent_of_the_picture(row, column):
     # The cells' middles run from pixel 4 to pixel 80, and are 4 pixels apart.
     assert told[0] == pytest.approx(100 * column / (TOTAL - 8), abs=3)
     assert told[1] == pytest.approx(100 * row / (TOTAL - 8), abs=3)
+    point = encoder.points(spot(row, column)).detach()[0, 0]
+    assert point[:2].tolist() == pytest.approx([column + 3.5, row + 3.5], abs=2.5)  # the middle of the spot
     names = encoder.feature_names(Observation((TOTAL, TOTAL, 3)))
     assert names == ["column of thing 1 (%)", "row of thing 1 (%)", "strength of thing 1"]
 

@@ -275,6 +275,24 @@ def test_regions_frames_the_hottest_square(explained):
     assert len(plot_regions(cold).axes[0].patches) == 0
 
 
+def test_things_that_are_looked_for_are_ringed_and_the_clearest_are_numbered(explained):
+    things = np.array([[10.0, 20.0, 0.5], *([[40.0, 50.0, 3.0]] * 8)])
+    seen = PictureExplanation(
+        np.zeros((84, 84, 3), dtype=np.uint8),
+        np.array([0.5]),
+        0,
+        None,
+        explained,
+        np.zeros((84, 84)),
+        "the target",
+        "cells",
+        things=things,
+    )
+    left = plot_regions(seen).axes[0]
+    np.testing.assert_array_equal(left.collections[0].get_offsets(), things[:, :2])
+    assert sorted(text.get_text() for text in left.texts) == [str(number) for number in range(2, 10)]
+
+
 def test_figures_belong_to_nobody_else(small, explained):
     import matplotlib.pyplot as plt
 

@@ -21,7 +21,7 @@ class NormedConvolutions(nn.Sequential):
     def forward(self, x: Tensor) -> Tensor:
         """Planes (B, channels, height, width) of planes."""
         if not self._fuses(x):
-            planes: Tensor = super().forward(x)
+            planes: Tensor = super().forward(x)  # type: ignore[no-untyped-call]
             return planes
         from ..fused_norm import norm_relu, serves  # Triton takes a second to import
 

@@ -65,13 +65,17 @@ class PlacesEncoder(nn.Module):
         self.shape, self.things, self.out_features = shape, config.things, 3 * config.things
         channels = config.hidden_channels
         large = min(shape[:2]) >= LARGE
-        first = nn.Conv2d(shape[2], channels, 8, 4) if large else nn.Conv2d(shape[2], channels, 3, 1, 1)
+        size, self._stride, padding = (8, 4, 0) if large else (3, 1, 1)
+        self._first_middle = (size - 1) / 2 - padding  # of the first cell, in pixels
+        first = nn.Conv2d(shape[2], channels, size, self._stride, padding)
         self.convolutions = NormedConvolutions(
             *normed(first), *normed(nn.Conv2d(channels, channels, 3, 1, 1))
         )
         self.responses = nn.Conv2d(channels, config.things, 1)
         self.sharpness = nn.Parameter(torch.ones(config.things))
-        height, width = ((side - 8) // 4 + 1 if large else side for side in shape[:2])
+        height, width = self.cells = tuple(
+            (side + 2 * padding - size) // self._stride + 1 for side in shape[:2]
+        )
         rows, columns = (
             torch.linspace(-EDGE, EDGE, side) if side > 1 else torch.zeros(1) for side in (height, width)
         )
@@ -105,3 +109,17 @@ class PlacesEncoder(nn.Module):
         places = attention @ self.grid.to(attention.dtype)  # (B, K, 2)
         strengths = (attention * responses).sum(dim=-1)
         return torch.cat((places[..., 0], places[..., 1], strengths), dim=1)
+
+    def points(self, pictures: Tensor) -> Tensor:
+        """Where the things are (B, K, 3): columns and rows in pixels, and strengths."""
+        columns, rows, strengths = self(pictures).unflatten(1, (3, self.things)).unbind(dim=1)
+        last_row, last_column = (side - 1 for side in self.cells)
+        across, down = ((columns + EDGE) * last_column / (2 * EDGE), (rows + EDGE) * last_row / (2 * EDGE))
+        return torch.stack(
+            (
+                self._first_middle + self._stride * across,
+                self._first_middle + self._stride * down,
+                strengths,
+            ),
+            dim=-1,
+        )

@@ -53,9 +53,11 @@ class PictureExplanation:
     method: str | None
     hidden: Hidden | None = None
     """of the method 'usual', what hiding the hottest square changes"""
+    things: Numbers | None = None
+    """(K, 3): column and row in pixels of each thing that the encoder looks for, and its strength, where it does so"""
 
     def __post_init__(self) -> None:
-        for array in (self.picture, self.values, self.heat):
+        for array in (self.picture, self.values, self.heat, self.things):
             if array is not None:
                 array.setflags(write=False)
 
@@ -143,16 +145,31 @@ def explain_picture(
     with evaluating(network), torch.no_grad():
         features = network.encoder(pixels.to(device))
         values = numbers(network(pixels.to(device)))[0]
-    advantage = Explainer(head, feature_names=feature_names, output_names=action_names)(features)
+        points = getattr(network.encoder, "points", None)
+        things = None if points is None else numbers(points(pixels.to(device)))[0]
+    scaler = getattr(network.encoder, "scaling", lambda: None)()
+    seen = numbers(features) if scaler is None else scaler[0] + scaler[1] * numbers(features)
+    advantage = Explainer(head, feature_names=feature_names, output_names=action_names, scaler=scaler)(seen)
     value = None
     if isinstance(network.value, (Hierarchy, NeuroFuzzyNetwork)):
-        value = Explainer(network.value, feature_names=feature_names, output_names=["value"])(features)
+        value = Explainer(network.value, feature_names=feature_names, output_names=["value"], scaler=scaler)(
+            seen
+        )
     action = _index("action", action, len(values), int(values.argmax()))
     if method == "usual":
         hidden = _hidden(network, pixels[0].numpy(), usual, about)
         words = "all values of actions: how much they change if what is usual stands there"
         return PictureExplanation(
-            pixels[0].numpy().copy(), values, action, value, advantage, hidden.heat, words, method, hidden
+            pixels[0].numpy().copy(),
+            values,
+            action,
+            value,
+            advantage,
+            hidden.heat,
+            words,
+            method,
+            hidden,
+            things,
         )
     first = levels_of(head)[0]
     rule = _index("rule", rule, first.rules, int(advantage.levels[0].strongest[0]))
@@ -166,7 +183,9 @@ def explain_picture(
             f"the log-firing of rule {rule + 1} over the mean",
         )
     heat = None if method is None else _heat(network.encoder, target, pixels.to(device), method)
-    return PictureExplanation(pixels[0].numpy().copy(), values, action, value, advantage, heat, words, method)
+    return PictureExplanation(
+        pixels[0].numpy().copy(), values, action, value, advantage, heat, words, method, things=things
+    )
 
 
 def _hidden(

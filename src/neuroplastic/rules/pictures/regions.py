@@ -5,11 +5,17 @@ from __future__ import annotations
 import textwrap
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.patheffects import Normal, Stroke
 
 from ..explanations.regions import PictureExplanation
+from ..rule_base import Numbers
 from .style import MAP, figure
+
+# Of the things that an encoder looks for, so many are numbered.
+NUMBERED = 8
 
 
 def plot_regions(explained: PictureExplanation) -> Figure:
@@ -20,7 +26,9 @@ def plot_regions(explained: PictureExplanation) -> Figure:
     left, right = drawing.subplots(1, 2)
     pixels = explained.shown
     left.imshow(pixels)
-    left.set_title("what the network saw")
+    left.set_title("what the network saw" if explained.things is None else "what the network saw, and where")
+    if explained.things is not None:
+        _mark(left, explained.things)
     grey = pixels.mean(axis=2)
     right.imshow(grey, cmap="gray", vmin=0, vmax=255)
     heat = np.maximum(explained.heat, 0)
@@ -45,3 +53,20 @@ def plot_regions(explained: PictureExplanation) -> Figure:
     words = f"{explained.action_name} = {explained.values[explained.action]:.4g}; heat: {explained.target}"
     drawing.suptitle("\n".join(textwrap.wrap(words, 90)))
     return drawing
+
+
+def _mark(panel: Axes, things: Numbers) -> None:
+    """A ring around each thing that is looked for, and the numbers of those that stand out most."""
+    columns, rows, strengths = things.T
+    panel.scatter(columns, rows, s=50, facecolors="none", edgecolors="black", linewidths=2.2)
+    panel.scatter(columns, rows, s=50, facecolors="none", edgecolors="white", linewidths=1.0)
+    for thing in np.argsort(-strengths)[:NUMBERED]:
+        panel.annotate(
+            f"{thing + 1}",
+            (columns[thing], rows[thing]),
+            xytext=(4, 4),
+            textcoords="offset points",
+            color="white",
+            fontsize=7,
+            path_effects=[Stroke(linewidth=2, foreground="black"), Normal()],
+        )
