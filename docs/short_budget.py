@@ -17,10 +17,12 @@ from pathlib import Path
 from comparing import compared, spread
 from winners import scores, winners
 
+from neuroplastic.doom.needs import SHORT
 from neuroplastic.doom.presets import PAPER_DNN
 
 HERE = Path(__file__).parent
 DATA = HERE / "data" / "short.csv"
+LEVERS = HERE / "data" / "short_levers.csv"
 TASKS = list(PAPER_DNN)
 AIMS = {"BP": 78, "BR": 40, "PP": 0.25, "HTL": 22, "DTC": 10, "TC": 430, "GH": 2000}
 """of the NFN"""
@@ -150,6 +152,42 @@ def of_rewards_alone(rows: list[Row]) -> str:
     )
 
 
+def placed() -> list[str]:
+    """The tasks in which `short` looks for places."""
+    return [key for key in TASKS if SHORT.get(key, {}).get("encoder") == "places"]
+
+
+def by_encoder(rows: list[Row]) -> Iterator[str]:
+    """What `short` has with the encoder `places`, and had with `pictures` and all that it had then."""
+    keys = placed()
+    yield f"| | {' | '.join(keys)} |"
+    yield "|---" * (len(keys) + 1) + "|"
+    for agent in ("dnn", "nfn"):
+        before = [
+            [
+                float(row["score"])
+                for row in rows
+                if (row["purpose"], row["preset"], row["task"], row["agent"], row["episodes_seed"])
+                == ("earlier", "short", key, agent, REPORTED_ON)
+                and "--encoder pictures" in row["command"]
+            ]
+            for key in keys
+        ]
+        now = [scored(rows, "short", key, agent) for key in keys]
+        for encoder, found in (("pictures", before), ("places", now)):
+            yield f"| {agent.upper()}, `{encoder}` | {' | '.join(map(spread, found))} |"
+
+
+def levers() -> Iterator[str]:
+    """What was tried in code that was not kept."""
+    yield "| task, seed | what | score by epoch | on new episodes |"
+    yield "|---|---|---|---|"
+    with LEVERS.open(newline="") as file:
+        for row in csv.DictReader(file):
+            score = f"{row['score']}, {row['episodes']}"
+            yield f"| {row['task']}, {row['seed']} | {row['what']} | {row['score_by_epoch']} | {score} |"
+
+
 def ends(rows: list[Row], preset: str) -> str:
     """Means over seeds of the best and of the last epoch, rules, on training's own episodes."""
     told = []
@@ -187,6 +225,9 @@ def parts() -> dict[str, list[str]]:
         "short_taught": [reached(rows, "taught")],
         "short_rewards_alone": [of_rewards_alone(rows)],
         "short_best_epochs": [by_best_epochs()],
+        "short_by_encoder": list(by_encoder(rows)),
+        "short_places_tasks": [" and ".join(", ".join(placed()).rsplit(", ", 1))],
+        "short_levers": list(levers()),
         "short_ends": [ends(rows, "taught")],
         "short_short_ends": [ends(rows, "short")],
         "short_compared": compared(TASKS, lambda key, agent: scored(rows, "taught", key, agent)),

@@ -45,12 +45,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
     lines = asked.out.read_text().splitlines() if asked.out.exists() else []
-    known = {(row["command"], row["eval_seed"]) for row in map(json.loads, lines)}
+    known = {(row["command"], row["eval_seed"], len(row["returns"])) for row in map(json.loads, lines)}
     for path in sorted(asked.runs.rglob("config.json")):
         run = RunFolder(path.parent)
         config, metrics = run.config(), run.metrics()
         finished = bool(metrics) and metrics[-1].steps >= config.protocol.steps
-        if not finished or (train_command(config), asked.seed) in known:
+        if not finished or (train_command(config), asked.seed, asked.episodes) in known:
             continue
         row = scored(path.parent, episodes=asked.episodes, seed=asked.seed)
         with asked.out.open("a") as file:

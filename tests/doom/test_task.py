@@ -10,6 +10,7 @@ from neuroplastic.doom.task import DoomTask, find, suggestions
 from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.protocols import Task
 from neuroplastic.network.consequents import Constant
+from neuroplastic.network.encoders.places import PlacesEncoderConfig
 from neuroplastic.usecases.training import TrainRequest, configuration
 
 played = pytest.mark.skipif(importlib.util.find_spec("vizdoom") is None, reason="the game is not installed")
@@ -155,11 +156,14 @@ def test_in_short_rules_conclude_constants_and_what_they_need_is_not_given_to_pl
 ) -> None:
     rules, plain = (DoomTask(key).preset("short", agent) for agent in ("nfn", "dnn"))
     assert rules.head.consequent == Constant("zeros")
-    assert plain.learner.learning_rate == 5e-4
     alike = dataclasses.replace(
-        rules.learner, learning_rate=5e-4, structure_rate=plain.learner.structure_rate
+        rules.learner, learning_rate=plain.learner.learning_rate, structure_rate=plain.learner.structure_rate
     )
-    assert (rules.task, alike) == (plain.task, plain.learner)
+    assert (rules.task, alike, rules.encoder) == (plain.task, plain.learner, plain.encoder)
+    # Encoders learn about as fast beside either, conclusions of rules faster.
+    encoders = rules.learner.learning_rate * rules.learner.structure_rate
+    assert plain.learner.learning_rate == pytest.approx(encoders, rel=0.25)
+    assert plain.learner.learning_rate == (1e-3 if isinstance(plain.encoder, PlacesEncoderConfig) else 5e-4)
 
 
 def test_a_learner_without_a_preset_of_its_own_comes_with_its_defaults(

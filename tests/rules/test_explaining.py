@@ -168,6 +168,11 @@ def test_with_scalers_the_parts_add_up_in_raw_units(consequent):
     np.testing.assert_allclose(explanation.output, expected, rtol=1e-9)
     np.testing.assert_allclose(summed(explanation, explanation.shares), expected, rtol=1e-6)
     np.testing.assert_array_equal(explanation.x, raw)
+    again = npl.Explainer(net, scaler=scaler, output_scaler=output_scaler).of_features(
+        torch.from_numpy(scaler.transform(raw))
+    )
+    np.testing.assert_allclose(again.x, raw, rtol=1e-9)
+    np.testing.assert_allclose(again.output, expected, rtol=1e-9)
     plain = npl.explain(net, scaler.transform(raw))
     np.testing.assert_array_equal(explanation.fired, plain.fired)
     np.testing.assert_allclose(explanation.scores, plain.scores, rtol=1e-6, atol=1e-9)

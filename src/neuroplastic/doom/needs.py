@@ -55,7 +55,7 @@ PLACES_RULES = {"learning_rate": 1e-2, "structure_rate": 0.1}
 # What a scenario needs beside the common recipe of `short`; chosen on seeds 10 to 14 (docs/long.md).
 SHORT: ByScenario = {
     "PP": {"discount": 0.99, "n_step": 10},
-    "HTL": {"frame_skip": 8, "discount": 0.95},
+    "HTL": {"frame_skip": 8, "discount": 0.95, **PLACES},
     "TC": {"frame_skip": 12, **PLACES},
     "GH": {"frame_skip": 12, "discount": 0.98, "n_step": 10, **PLACES, "things": 64},
 }
@@ -65,7 +65,7 @@ SLOWER = {"learning_rate": 3e-3, "structure_rate": 0.2}
 SHORT_RULES: ByScenario = {
     "BP": SLOWER,
     "PP": {"consequent": "constant"},
-    "HTL": SLOWER,
+    "HTL": {**SLOWER, "structure_rate": 0.4},
     "DTC": SLOWER,
     "TC": PLACES_RULES,
     "GH": PLACES_RULES,

@@ -218,9 +218,9 @@ def parallel(key: str, agent: str) -> RunConfig:
 
 
 def short(key: str, agent: str) -> RunConfig:
-    """The paper's 5,000 steps, of rewards alone, by the networks of `long`.
+    """The paper's 5,000 steps, of rewards alone, by the heads of `long`: rules that conclude constants, or plain ones.
 
-    They have 64 rules that conclude constants, or plain heads, over 64 features; a target that follows slowly acts.
+    They see 64 features of pictures as in `long`, or the places of things; a target that follows slowly acts.
     """
     return _changed(_short(key, agent, updates=1), SHORT, SHORT_RULES)
 

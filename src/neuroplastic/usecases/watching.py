@@ -223,7 +223,7 @@ class Watching:
             return self._explainer(observation.astype(np.float64))[0]
         with torch.inference_mode():
             features = self.agent.encoder(torch.from_numpy(observation[None]))
-        return self._explainer(features)[0]
+        return self._explainer.of_features(features)[0]
 
     def _keep(self, frames: Any) -> list[Frame]:
         kept = [np.asarray(frame, np.uint8) for frame in frames]

@@ -71,7 +71,9 @@ class PlacesEncoder(nn.Module):
         self.convolutions = NormedConvolutions(
             *normed(first), *normed(nn.Conv2d(channels, channels, 3, 1, 1))
         )
-        self.responses = nn.Conv2d(channels, config.things, 1)
+        self.responses = nn.Conv2d(
+            channels, config.things, 1
+        )  # its bias has no effect: their mean is taken away
         self.sharpness = nn.Parameter(torch.ones(config.things))
         height, width = self.cells = tuple(
             (side + 2 * padding - size) // self._stride + 1 for side in shape[:2]
@@ -90,10 +92,20 @@ class PlacesEncoder(nn.Module):
 
     def scaling(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Offset and scale to raw units: columns and rows in percent of the picture, from the left and from the top."""
-        offset, scale = (
-            np.repeat((place, place, bare), self.things) for place, bare in ((50.0, 0.0), (50 / EDGE, 1.0))
-        )
-        return offset, scale
+        middle, per_unit = (100 / np.array(self.shape[1::-1]) * part for part in self._pixels())
+        edge = 50 / np.array(self.shape[1::-1])  # half a pixel, from its middle to its left and upper edge
+        offset = np.repeat((*(middle + edge), 0.0), self.things)
+        return offset, np.repeat((*per_unit, 1.0), self.things)
+
+    def _pixels(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of columns and of rows: the pixel that 0 lies on, and pixels for each 1."""
+        cells = np.array(self.cells[::-1], dtype=np.float64)  # across, down
+        return self._first_middle + self._stride * (cells - 1) / 2, self._stride * (cells - 1) / (2 * EDGE)
+
+    @property
+    def last_planes(self) -> nn.Module:
+        """What heat maps are made of: the convolution before the responses, whose gradients are 0 on average."""
+        return self.convolutions[3]
 
     def attention(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
         """Of each thing (B, K, cells), rows first: where it is looked for, and the responses there."""
@@ -112,14 +124,8 @@ class PlacesEncoder(nn.Module):
 
     def points(self, pictures: Tensor) -> Tensor:
         """Where the things are (B, K, 3): columns and rows in pixels, and strengths."""
-        columns, rows, strengths = self(pictures).unflatten(1, (3, self.things)).unbind(dim=1)
-        last_row, last_column = (side - 1 for side in self.cells)
-        across, down = ((columns + EDGE) * last_column / (2 * EDGE), (rows + EDGE) * last_row / (2 * EDGE))
-        return torch.stack(
-            (
-                self._first_middle + self._stride * across,
-                self._first_middle + self._stride * down,
-                strengths,
-            ),
-            dim=-1,
+        found: Tensor = self(pictures).unflatten(1, (3, self.things)).mT
+        middle, per_unit = (
+            found.new_tensor([*part, rest]) for part, rest in zip(self._pixels(), (0, 1), strict=True)
         )
+        return middle + per_unit * found

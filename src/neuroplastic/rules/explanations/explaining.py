@@ -101,6 +101,10 @@ class Explainer:
         bases = read_levels(self.net, self.naming)
         return bases, tuple(Scoring.of(rules) for rules in bases)
 
+    def of_features(self, features: Tensor) -> Explanation:
+        """The decisions on features (B, D) as the network sees them, told in the scaler's units."""
+        return self(features if self.scaling is None else self.scaling.raw(numbers(features)))
+
     def __call__(self, x: Any) -> Explanation:
         """Explain x (B, D), or one observation (D,)."""
         bases, scorings = self._rules()

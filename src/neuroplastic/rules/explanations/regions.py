@@ -148,13 +148,15 @@ def explain_picture(
         points = getattr(network.encoder, "points", None)
         things = None if points is None else numbers(points(pixels.to(device)))[0]
     scaler = getattr(network.encoder, "scaling", lambda: None)()
-    seen = numbers(features) if scaler is None else scaler[0] + scaler[1] * numbers(features)
-    advantage = Explainer(head, feature_names=feature_names, output_names=action_names, scaler=scaler)(seen)
-    value = None
-    if isinstance(network.value, (Hierarchy, NeuroFuzzyNetwork)):
-        value = Explainer(network.value, feature_names=feature_names, output_names=["value"], scaler=scaler)(
-            seen
+
+    def explained(part: Hierarchy | NeuroFuzzyNetwork, names: Sequence[str] | None) -> Explanation:
+        return Explainer(part, feature_names=feature_names, output_names=names, scaler=scaler).of_features(
+            features
         )
+
+    advantage, value = explained(head, action_names), None
+    if isinstance(network.value, (Hierarchy, NeuroFuzzyNetwork)):
+        value = explained(network.value, ["value"])
     action = _index("action", action, len(values), int(values.argmax()))
     if method == "usual":
         hidden = _hidden(network, pixels[0].numpy(), usual, about)
@@ -256,7 +258,10 @@ def _heat(encoder: nn.Module, target: Callable[[Tensor], Tensor], pixels: Tensor
 
 
 def _last_planes(encoder: nn.Module) -> nn.Module:
-    """The last module of the encoder that gives planes: its last batch norm or convolution."""
+    """The last module of the encoder that gives planes: what it names so, or its last batch norm or convolution."""
+    named = getattr(encoder, "last_planes", None)
+    if isinstance(named, nn.Module):
+        return named
     layers = [part for part in encoder.modules() if isinstance(part, (nn.BatchNorm2d, nn.Conv2d))]
     if not layers:
         raise ConfigError(
