@@ -123,8 +123,9 @@ to 4 and 100 new episodes:
 
 ![The places that an agent looks at: the medikit ahead, and the number that tells its health](places.png)
 
-That is an agent of GH (seed 13, `neuroplastic explain RUN --decision 30 --picture places.png`): its things are at the
-medikit ahead and at the number that tells its health. In BP, DTC and PP rules over places learned little (rows of seed
+That is the agent of GH with seed 0 (`neuroplastic explain RUN --decision 60 --picture places.png`): the things that
+stand out most, which are numbered, are at the medikit ahead and at two numbers below, of which one tells its health;
+others are hardly found, and lie about the middle. In BP, DTC and PP rules over places learned little (rows of seed
 11 below).
 
 What `short` has beside the common recipe was found on seeds 10 to 14, mostly with one run each and 60 episodes of seed

@@ -56,10 +56,11 @@ def plot_regions(explained: PictureExplanation) -> Figure:
 
 
 def _mark(panel: Axes, things: Numbers) -> None:
-    """A ring around each thing that is looked for, and the numbers of those that stand out most."""
+    """A ring around each thing that is looked for, larger where it stands out, and the numbers of the clearest."""
     columns, rows, strengths = things.T
-    panel.scatter(columns, rows, s=50, facecolors="none", edgecolors="black", linewidths=2.2)
-    panel.scatter(columns, rows, s=50, facecolors="none", edgecolors="white", linewidths=1.0)
+    sizes = 5 + 75 * (np.maximum(strengths, 0) / max(float(strengths.max()), 1e-12)) ** 2
+    for color, line in (("black", 2.2), ("white", 1.0)):
+        panel.scatter(columns, rows, s=sizes, facecolors="none", edgecolors=color, linewidths=line)
     for thing in np.argsort(-strengths)[:NUMBERED]:
         panel.annotate(
             f"{thing + 1}",
