@@ -121,6 +121,8 @@ to 4 and 100 new episodes:
 
 {{short_by_encoder}}
 
+{{short_carrying}}
+
 ![The places that an agent looks at: the medikit ahead, and the number that tells its health](places.png)
 
 That is the agent of GH with seed 0 (`neuroplastic explain RUN --decision 60 --picture places.png`): the things that
@@ -135,8 +137,8 @@ where rewards come late; in PP constants, which had .34 there (affine THEN parts
 and with places a faster step of the encoder and less exploration. Two updates a step, shifted pictures, pictures of
 motion, and with pictures less exploration brought nothing that these runs could tell; longer returns in TC, none in
 HTL, a step size that falls to a tenth in BR did harm (seeds 0 and 1 of BR had begun with the latter, and were stopped
-after two epochs when seed 10 had shown it). On new seeds all but BP have less than on the seed they were chosen on,
-PP half of it.
+after two epochs when seed 10 had shown it). But for BP and BR, all have less on new seeds than on those they were
+chosen on, PP half of it.
 
 Some was tried in code that was not kept, so no command makes these rows again ([data](data/short_levers.csv); options
 are beside what `short` was then, with pictures):

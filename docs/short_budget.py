@@ -178,6 +178,16 @@ def by_encoder(rows: list[Row]) -> Iterator[str]:
             yield f"| {agent.upper()}, `{encoder}` | {' | '.join(map(spread, found))} |"
 
 
+def carrying(rows: list[Row]) -> str:
+    """From where to where the rules over places carry, and how many lead."""
+    found = [row for key in placed() for row in ours(rows, "short", key, "nfn")]
+    carry, leading = (sorted(float(row[name]) for row in found) for name in ("carry", "leading_rules"))
+    return (
+        f"The rules carry: {carry[0]:.2f} to {carry[-1]:.2f} of the decisions change when all fire as on average, and "
+        f"{leading[0]:.0f} to {leading[-1]:.0f} of 64 lead."
+    )
+
+
 def levers() -> Iterator[str]:
     """What was tried in code that was not kept."""
     yield "| task, seed | what | score by epoch | on new episodes |"
@@ -227,6 +237,7 @@ def parts() -> dict[str, list[str]]:
         "short_best_epochs": [by_best_epochs()],
         "short_by_encoder": list(by_encoder(rows)),
         "short_places_tasks": [" and ".join(", ".join(placed()).rsplit(", ", 1))],
+        "short_carrying": [carrying(rows)],
         "short_levers": list(levers()),
         "short_ends": [ends(rows, "taught")],
         "short_short_ends": [ends(rows, "short")],
