@@ -122,4 +122,4 @@ def test_how_to_add_is_told_alike_on_the_site_and_in_contributing():
 
     site, beside = (HOW_TO / "adding.md").read_text(), (DOCS.parent / "CONTRIBUTING.md").read_text()
     assert rows(site) == rows(beside)
-    assert len(rows(site)) == 6
+    assert len(rows(site)) == 7
