@@ -70,15 +70,15 @@ def collected(path: Path) -> Iterator[Row]:
         }
 
 
-def ours(rows: list[Row], preset: str, key: str, agent: str) -> list[Row]:
-    """The reported runs of a preset, task and agent."""
-    names = ("purpose", "preset", "task", "agent")
-    return [row for row in rows if tuple(row[name] for name in names) == ("reported", preset, key, agent)]
+def ours(rows: list[Row], preset: str, key: str, agent: str, purpose: str = "reported") -> list[Row]:
+    """The runs of a preset, task and agent: the reported ones, or those of another purpose."""
+    names, wanted = ("purpose", "preset", "task", "agent"), (purpose, preset, key, agent)
+    return [row for row in rows if tuple(row[name] for name in names) == wanted]
 
 
-def scored(rows: list[Row], preset: str, key: str, agent: str) -> list[float]:
-    """What the reported seeds score on 100 new episodes."""
-    found = [row for row in ours(rows, preset, key, agent) if row["episodes_seed"] == REPORTED_ON]
+def scored(rows: list[Row], preset: str, key: str, agent: str, purpose: str = "reported") -> list[float]:
+    """What their seeds score on 100 new episodes."""
+    found = [row for row in ours(rows, preset, key, agent, purpose) if row["episodes_seed"] == REPORTED_ON]
     return [float(row["score"]) for row in found if row["score"]]
 
 
@@ -160,19 +160,11 @@ def placed() -> list[str]:
 def by_encoder(rows: list[Row]) -> Iterator[str]:
     """What `short` has with the encoder `places`, and had with `pictures` and all that it had then."""
     keys = placed()
+    over_pictures = [row for row in rows if "--encoder pictures" in row["command"]]
     yield f"| | {' | '.join(keys)} |"
     yield "|---" * (len(keys) + 1) + "|"
     for agent in ("dnn", "nfn"):
-        before = [
-            [
-                float(row["score"])
-                for row in rows
-                if (row["purpose"], row["preset"], row["task"], row["agent"], row["episodes_seed"])
-                == ("earlier", "short", key, agent, REPORTED_ON)
-                and "--encoder pictures" in row["command"]
-            ]
-            for key in keys
-        ]
+        before = [scored(over_pictures, "short", key, agent, "earlier") for key in keys]
         now = [scored(rows, "short", key, agent) for key in keys]
         for encoder, found in (("pictures", before), ("places", now)):
             yield f"| {agent.upper()}, `{encoder}` | {' | '.join(map(spread, found))} |"

@@ -16,11 +16,12 @@ from neuroplastic.usecases.boxing import train_command
 from neuroplastic.usecases.runs import evaluate_run
 
 
-def scored(folder: Path, *, episodes: int, seed: int) -> dict[str, Any]:
-    """A finished run, and what its best epoch's network scores on the episodes of a seed."""
+def finished(folder: Path) -> dict[str, Any] | None:
+    """What a run did; None unless it came to its end."""
     run = RunFolder(folder)
     config, metrics = run.config(), run.metrics()
-    played = evaluate_run(str(folder), episodes=episodes, seed=seed, games=8)
+    if not metrics or metrics[-1].steps < config.protocol.steps:
+        return None
     return {
         "task": config.task.key,
         "agent": config.agent,
@@ -29,11 +30,13 @@ def scored(folder: Path, *, episodes: int, seed: int) -> dict[str, Any]:
         "epochs": [one.mean for one in metrics],
         "command": train_command(config),
         "figures": metrics[-1].figures,
-        "eval_seed": seed,
-        "returns": list(played.returns),
-        "mean": played.mean,
-        "sd": played.sd,
     }
+
+
+def scored(folder: Path, *, episodes: int, seed: int) -> dict[str, Any]:
+    """What the best epoch's network of a run scores on the episodes of a seed."""
+    played = evaluate_run(str(folder), episodes=episodes, seed=seed, games=8)
+    return {"eval_seed": seed, "returns": list(played.returns), "mean": played.mean, "sd": played.sd}
 
 
 def main() -> None:
@@ -47,12 +50,10 @@ def main() -> None:
     lines = asked.out.read_text().splitlines() if asked.out.exists() else []
     known = {(row["command"], row["eval_seed"], len(row["returns"])) for row in map(json.loads, lines)}
     for path in sorted(asked.runs.rglob("config.json")):
-        run = RunFolder(path.parent)
-        config, metrics = run.config(), run.metrics()
-        finished = bool(metrics) and metrics[-1].steps >= config.protocol.steps
-        if not finished or (train_command(config), asked.seed, asked.episodes) in known:
+        row = finished(path.parent)
+        if row is None or (row["command"], asked.seed, asked.episodes) in known:
             continue
-        row = scored(path.parent, episodes=asked.episodes, seed=asked.seed)
+        row |= scored(path.parent, episodes=asked.episodes, seed=asked.seed)
         with asked.out.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(f"{row['command']}: {row['mean']:.2f} ({row['sd']:.2f})", flush=True)

@@ -101,7 +101,7 @@ def test_a_place_is_where_the_thing_is_in_percent_of_the_picture(row, column):
     offset, scale = encoder.scaling()
     told = offset + scale * encoder(spot(row, column)).detach().numpy()[0]
     assert told[:2].tolist() == pytest.approx([100 * (column + 4) / TOTAL, 100 * (row + 4) / TOTAL], abs=0.1)
-    point = encoder.points(spot(row, column)).detach()[0, 0]
+    point = encoder.points(encoder(spot(row, column))).detach()[0, 0]
     assert point[:2].tolist() == pytest.approx([column + 3.5, row + 3.5], abs=0.1)  # the middle of the spot
     names = encoder.feature_names(Observation((TOTAL, TOTAL, 3)))
     assert names == ["column of thing 1 (%)", "row of thing 1 (%)", "strength of thing 1"]

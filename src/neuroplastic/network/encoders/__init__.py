@@ -4,6 +4,6 @@ things in it, named attributes.
 Each configuration has `build(observation)`, which refuses by name an observation that it cannot take, and gives a
 module from observations (B, *shape) to features (B, D) with an attribute `out_features`, and two methods:
 `feature_names` says what features are called, `scaling` their offset and scale to units of people (None: they have
-none). One that looks for things may have `points`, where they are in a picture, and `last_planes`, what heat maps are
-made of.
+none). One that looks for things may have `points`, where in a picture features say they are, and `last_planes`, what
+heat maps are made of.
 """

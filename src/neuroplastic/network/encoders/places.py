@@ -71,9 +71,8 @@ class PlacesEncoder(nn.Module):
         self.convolutions = NormedConvolutions(
             *normed(first), *normed(nn.Conv2d(channels, channels, 3, 1, 1))
         )
-        self.responses = nn.Conv2d(
-            channels, config.things, 1
-        )  # its bias has no effect: their mean is taken away
+        # Its bias has no effect, for the mean of responses is taken away.
+        self.responses = nn.Conv2d(channels, config.things, 1)
         self.sharpness = nn.Parameter(torch.ones(config.things))
         height, width = self.cells = tuple(
             (side + 2 * padding - size) // self._stride + 1 for side in shape[:2]
@@ -81,9 +80,8 @@ class PlacesEncoder(nn.Module):
         rows, columns = (
             torch.linspace(-EDGE, EDGE, side) if side > 1 else torch.zeros(1) for side in (height, width)
         )
-        self.register_buffer(
-            "grid", torch.cartesian_prod(rows, columns).flip(1), persistent=False
-        )  # (cells, 2)
+        column_row = torch.cartesian_prod(rows, columns).flip(1)  # (cells, 2)
+        self.register_buffer("grid", column_row, persistent=False)
 
     def feature_names(self, observation: Observation) -> list[str]:
         """What they stand for is learned, but where it is can be pointed at."""
@@ -122,9 +120,9 @@ class PlacesEncoder(nn.Module):
         strengths = (attention * responses).sum(dim=-1)
         return torch.cat((places[..., 0], places[..., 1], strengths), dim=1)
 
-    def points(self, pictures: Tensor) -> Tensor:
-        """Where the things are (B, K, 3): columns and rows in pixels, and strengths."""
-        found: Tensor = self(pictures).unflatten(1, (3, self.things)).mT
+    def points(self, features: Tensor) -> Tensor:
+        """Where the things of features (B, 3 K) are (B, K, 3): columns and rows in pixels, and strengths."""
+        found: Tensor = features.unflatten(1, (3, self.things)).mT  # type: ignore[no-untyped-call]
         middle, per_unit = (
             found.new_tensor([*part, rest]) for part, rest in zip(self._pixels(), (0, 1), strict=True)
         )

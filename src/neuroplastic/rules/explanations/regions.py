@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def explain_picture(
         features = network.encoder(pixels.to(device))
         values = numbers(network(pixels.to(device)))[0]
         points = getattr(network.encoder, "points", None)
-        things = None if points is None else numbers(points(pixels.to(device)))[0]
+        things = None if points is None else numbers(points(features))[0]
     scaler = getattr(network.encoder, "scaling", lambda: None)()
 
     def explained(part: Hierarchy | NeuroFuzzyNetwork, names: Sequence[str] | None) -> Explanation:
@@ -158,21 +159,13 @@ def explain_picture(
     if isinstance(network.value, (Hierarchy, NeuroFuzzyNetwork)):
         value = explained(network.value, ["value"])
     action = _index("action", action, len(values), int(values.argmax()))
+    told = partial(
+        PictureExplanation, pixels[0].numpy().copy(), values, action, value, advantage, things=things
+    )
     if method == "usual":
         hidden = _hidden(network, pixels[0].numpy(), usual, about)
         words = "all values of actions: how much they change if what is usual stands there"
-        return PictureExplanation(
-            pixels[0].numpy().copy(),
-            values,
-            action,
-            value,
-            advantage,
-            hidden.heat,
-            words,
-            method,
-            hidden,
-            things,
-        )
+        return told(hidden.heat, words, method, hidden)
     first = levels_of(head)[0]
     rule = _index("rule", rule, first.rules, int(advantage.levels[0].strongest[0]))
     name = advantage.rules.outputs[action].name
@@ -185,9 +178,7 @@ def explain_picture(
             f"the log-firing of rule {rule + 1} over the mean",
         )
     heat = None if method is None else _heat(network.encoder, target, pixels.to(device), method)
-    return PictureExplanation(
-        pixels[0].numpy().copy(), values, action, value, advantage, heat, words, method, things=things
-    )
+    return told(heat, words, method)
 
 
 def _hidden(
