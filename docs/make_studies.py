@@ -17,7 +17,8 @@ from pathlib import Path
 
 from comparing import compared, spread
 from optuna.trial import FrozenTrial
-from short_budget import AIMS, TASKS
+from short_budget import AIMS, TASKS, luckiest
+from short_budget import read as short_runs
 from studies_text import PAGE, WINNERS_COMPARED
 from winners import WINNERS, Winner, scores, winners
 
@@ -148,6 +149,11 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
             (spread(scores(again, key, agent)) for key in TASKS),
         )
         if agent in AGENTS:
+            runs = {key: luckiest(short_runs(), "short", key, agent) for key in TASKS}
+            yield line(
+                f"`short`, {title}, its best run's best epoch",
+                (f"{number(mean)}, best of {count}" for mean, count in runs.values()),
+            )
             yield line(f"the paper's {title}, best of 720", (f"{paper[agent][key].mean:g}" for key in TASKS))
     yield line("aim for the NFN, best trial", (f"{BEST_AIMS[key]:g}" for key in TASKS))
     yield line("aim for the NFN, new seeds", (f"{AIMS[key]:g}" for key in TASKS))
@@ -156,11 +162,15 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
 def reached(made: dict[tuple[str, str], Search]) -> str:
     """Where the greatest mean of the NFN reaches the aim, in each space."""
     told = []
-    for agent, where in (
-        ("nfn", "of rewards alone, in the paper's space"),
-        ("nfn-ours", "taught, in our space"),
+    greatest = {
+        agent: {key: made[key, agent].greatest for key in TASKS if (key, agent) in made}
+        for agent in ("nfn", "nfn-ours")
+    }
+    for rules, where in (
+        (greatest["nfn"], "of rewards alone, in the paper's space"),
+        ({key: luckiest(short_runs(), "short", key, "nfn")[0] for key in TASKS}, "by a run of `short`, of rewards alone"),
+        (greatest["nfn-ours"], "taught, in our space"),
     ):
-        rules = {key: made[key, agent].greatest for key in TASKS if (key, agent) in made}
         yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]
         no = [f"{key} ({number(rules[key])})" for key in rules if key not in yes]
         told.append(f"{where}, in {', '.join(yes) or 'no task'}; short of it: {', '.join(no) or 'none'}")

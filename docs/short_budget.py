@@ -82,6 +82,12 @@ def scored(rows: list[Row], preset: str, key: str, agent: str, purpose: str = "r
     return [float(row["score"]) for row in found if row["score"]]
 
 
+def luckiest(rows: list[Row], preset: str, key: str, agent: str) -> tuple[float, int]:
+    """The greatest mean that training's own episodes gave any epoch of the reported runs, and how many runs there are."""
+    found = ours(rows, preset, key, agent)
+    return max(float(mean) for row in found for mean in row["score_by_epoch"].split(" / ")), len(found)
+
+
 def best_epochs(preset: str, agent: str) -> Iterator[tuple[str, str]]:
     """The best epochs of a preset in 5,000 steps, from results.md, by task."""
     for line in (HERE / "results.md").read_text().splitlines():
