@@ -168,7 +168,10 @@ def reached(made: dict[tuple[str, str], Search]) -> str:
     }
     for rules, where in (
         (greatest["nfn"], "of rewards alone, in the paper's space"),
-        ({key: luckiest(short_runs(), "short", key, "nfn")[0] for key in TASKS}, "by a run of `short`, of rewards alone"),
+        (
+            {key: luckiest(short_runs(), "short", key, "nfn")[0] for key in TASKS},
+            "by a run of `short`, of rewards alone",
+        ),
         (greatest["nfn-ours"], "taught, in our space"),
     ):
         yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]

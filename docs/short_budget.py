@@ -28,6 +28,8 @@ AIMS = {"BP": 78, "BR": 40, "PP": 0.25, "HTL": 22, "DTC": 10, "TC": 430, "GH": 2
 """of the NFN"""
 CHOSEN_ON = 10
 """Seeds from here on are those that settings were chosen on."""
+REPORTED_SEEDS = {"tuned": range(3, 8)}
+"""by preset; 0 to 4 of the others. What was added to them later stands apart."""
 REPORTED_ON = "9001"
 """the seed of the 100 episodes that no choice was made on"""
 SHARED_OUT = re.compile(r" --(epochs|steps-per-epoch|episodes) \d+")
@@ -56,7 +58,8 @@ def collected(path: Path) -> Iterator[Row]:
         plain = f"neuroplastic train {found['task']} --agent {found['agent']} --preset {preset}"
         told = {n: f"{found['figures'][n]:.2f}" for n in NAMES[-4:-1] if found["figures"].get(n) is not None}
         asked = SHARED_OUT.sub("", found["command"])
-        purpose = "reported" if asked == f"{plain} --seed {found['seed']}" else "earlier"
+        purpose = "reported" if found["seed"] in REPORTED_SEEDS.get(preset, range(5)) else "further"
+        purpose = purpose if asked == f"{plain} --seed {found['seed']}" else "earlier"
         yield {
             **dict.fromkeys(NAMES, ""),
             "purpose": "choice" if found["seed"] >= CHOSEN_ON else purpose,
@@ -83,9 +86,24 @@ def scored(rows: list[Row], preset: str, key: str, agent: str, purpose: str = "r
 
 
 def luckiest(rows: list[Row], preset: str, key: str, agent: str) -> tuple[float, int]:
-    """The greatest mean that training's own episodes gave any epoch of the reported runs, and how many runs there are."""
+    """The greatest mean of any epoch of the reported runs, on training's own episodes, and how many runs there are."""
     found = ours(rows, preset, key, agent)
     return max(float(mean) for row in found for mean in row["score_by_epoch"].split(" / ")), len(found)
+
+
+def further(rows: list[Row]) -> list[str]:
+    """Both agents of `short` where seeds were added later: those alone, then all."""
+    asked = {}
+    for key in TASKS:
+        if ours(rows, "short", key, "nfn", "further"):
+            asked[f"{key}, added"] = key, ("further",)
+            asked[f"{key}, all"] = key, ("reported", "further")
+
+    def found(label: str, agent: str) -> list[float]:
+        key, purposes = asked[label]
+        return [score for purpose in purposes for score in scored(rows, "short", key, agent, purpose)]
+
+    return compared(asked, found)
 
 
 def best_epochs(preset: str, agent: str) -> Iterator[tuple[str, str]]:
@@ -241,7 +259,9 @@ def parts() -> dict[str, list[str]]:
         "short_short_ends": [ends(rows, "short")],
         "short_compared": compared(TASKS, lambda key, agent: scored(rows, "taught", key, agent)),
         "short_short_compared": compared(TASKS, lambda key, agent: scored(rows, "short", key, agent)),
+        "short_further": further(rows),
         "short_reported": trials(rows, "reported"),
+        "short_further_runs": trials(rows, "further"),
         "short_choice": trials(rows, "choice"),
     }
 

@@ -24,9 +24,9 @@ neuroplastic evaluate RUN --episodes 100 --seed 9001 --games 10 --device cuda
 A trial is the paper's: 10 epochs of 500 steps, 25 greedy episodes after each, drawn anew for each trial and epoch.
 The settings are drawn from the paper's [search space](how_to/studies.md#what-is-searched); what it leaves open comes
 from the preset `tuned`. The neuro-fuzzy agent takes frame skip, batch, memory and discount from the best trial of the
-plain one that was known when its study began. Nobody teaches these agents, nor those of [`short`](long.md#the-short-budget),
-our recipe in as many steps, which stands beside them: no search, but the greatest of the means of five epochs of five
-seeds, on the 20 (with places 60) fixed episodes that its training judges by.
+plain one that was known when its study began. Nobody teaches these agents, nor those of
+[`short`](long.md#the-short-budget), our recipe in as many steps, which stands beside them: no search, but the greatest
+of the means of five epochs of five seeds, on the 20 (with places 60) fixed episodes that its training judges by.
 
 Last comes a search of ours: `--space ours`, which searches what the learner does with its steps and inherits nothing,
 with the preset `taught`, in which a script advises in training. [So](long.md#the-short-budget) it
