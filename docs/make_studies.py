@@ -18,7 +18,7 @@ from pathlib import Path
 from comparing import compared, spread
 from optuna.trial import FrozenTrial
 from short_budget import AIMS, TASKS, luckiest
-from short_budget import read as short_runs
+from short_budget import read as read_short
 from studies_text import PAGE, WINNERS_COMPARED
 from winners import WINNERS, Winner, scores, winners
 
@@ -108,6 +108,12 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 200 else f"{value:.1f}" if abs(value) >= 1 else f"{value:.2f}"
 
 
+def luckiest_runs(agent: str) -> dict[str, tuple[float, int]]:
+    """By task what the best run of `short` says of itself, and of how many it is the best."""
+    rows = read_short()
+    return {key: luckiest(rows, "short", key, agent) for key in TASKS}
+
+
 def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterator[str]:
     """The lucky and the true figure of both agents beside the paper's."""
 
@@ -149,7 +155,7 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
             (spread(scores(again, key, agent)) for key in TASKS),
         )
         if agent in AGENTS:
-            runs = {key: luckiest(short_runs(), "short", key, agent) for key in TASKS}
+            runs = luckiest_runs(agent)
             yield line(
                 f"`short`, {title}, its best run's best epoch",
                 (f"{number(mean)}, best of {count}" for mean, count in runs.values()),
@@ -169,7 +175,7 @@ def reached(made: dict[tuple[str, str], Search]) -> str:
     for rules, where in (
         (greatest["nfn"], "of rewards alone, in the paper's space"),
         (
-            {key: luckiest(short_runs(), "short", key, "nfn")[0] for key in TASKS},
+            {key: mean for key, (mean, _) in luckiest_runs("nfn").items()},
             "by a run of `short`, of rewards alone",
         ),
         (greatest["nfn-ours"], "taught, in our space"),
