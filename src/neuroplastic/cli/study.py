@@ -78,6 +78,11 @@ def _add_run(actions: Any) -> None:
         metavar="SPACE",
         help="what is searched: the paper's (default), or ours, in which nothing is inherited",
     )
+    run.add_argument(
+        "--prune",
+        action="store_true",
+        help="end trials early that lag behind half of the finished ones after 2 epochs or more, up to half of them",
+    )
     run.add_argument("--learner", help="dqn or parallel_q (default: the preset's)")
     run.add_argument(
         "--games",
@@ -138,6 +143,7 @@ def run_search(options: argparse.Namespace) -> int:
             seed=options.seed,
             fields=field_values(options.fields),
             space=options.space,
+            prune=options.prune,
             inherit=options.inherit,
             objective=options.objective or TRIAL,
             runs=options.runs,
@@ -230,4 +236,5 @@ def run_export(options: argparse.Namespace) -> int:
 def _line(trial: FrozenTrial) -> str:
     mean, sd, slope = trial.values
     again = f", retry of {trial.user_attrs['retry_of']}" if "retry_of" in trial.user_attrs else ""
-    return f"trial {trial.number}: mean {mean:.2f}, SD {sd:.2f}, slope {slope:+.3f}{again}"
+    early = f", ended after epoch {len(trial.user_attrs['epochs'])}" if trial.user_attrs.get("pruned") else ""
+    return f"trial {trial.number}: mean {mean:.2f}, SD {sd:.2f}, slope {slope:+.3f}{early}{again}"

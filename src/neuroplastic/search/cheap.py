@@ -25,7 +25,7 @@ def bowl(assignment: Assignment) -> Outcome:
             away += abs((float(value) - axis.low) / (axis.high - axis.low) - 0.5)
     digest = hashlib.sha256(json.dumps(dict(assignment.params), sort_keys=True).encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8], "little"))
-    epochs, returns, best = [], [0.0], float("-inf")
+    epochs, returns, best, pruned = [], [0.0], float("-inf"), False
     for epoch in range(1, settings.epochs + 1):
         if assignment.stop.is_set():
             raise TrialStopped
@@ -34,5 +34,6 @@ def bowl(assignment: Assignment) -> Outcome:
         epochs.append({"epoch": epoch, "mean": float(played.mean()), "sd": spread})
         if epochs[-1]["mean"] > best:
             best, returns = epochs[-1]["mean"], [float(r) for r in played]
-        assignment.report(epochs)
-    return Outcome(epochs, returns)
+        if pruned := not assignment.report(epochs):
+            break
+    return Outcome(epochs, returns, pruned=pruned)

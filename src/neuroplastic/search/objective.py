@@ -36,8 +36,9 @@ class Assignment:
     device: str
     stop: threading.Event
     """Set when the trial should end early, by `TrialStopped`."""
-    report: Callable[[Sequence[Mapping[str, float]]], None]
-    """To be called after each epoch with all epochs so far: `{"epoch", "mean", "sd"}` each."""
+    report: Callable[[Sequence[Mapping[str, float]]], bool]
+    """To be called after each epoch with all epochs so far: `{"epoch", "mean", "sd"}` each. Where it gives False, the
+    trial lags, and ends with these epochs."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Outcome:
     """Called once the trial is safely stored: drops what only an unfinished trial needs."""
     resumed_at: int = 0
     """The training step of the checkpoint that it went on from; 0 if it began anew."""
+    pruned: bool = False
+    """Whether it ended early, for it lagged."""
 
     @property
     def best(self) -> Mapping[str, float]:
@@ -59,7 +62,7 @@ class Outcome:
     @property
     def values(self) -> tuple[float, float, float]:
         """Mean and SD of the best epoch, and the slope of all epochs' means (least squares; 0 for one epoch)."""
-        slope = slope_of([epoch["mean"] for epoch in self.epochs])
+        slope = slope_of(means_of(self.epochs))
         values = (self.best["mean"], self.best["sd"], slope)
         if not all(math.isfinite(value) for value in values):
             raise TrialFailed(f"mean, SD and slope must be finite, got {values}")
@@ -67,6 +70,11 @@ class Outcome:
 
 
 Objective = Callable[[Assignment], Outcome]
+
+
+def means_of(epochs: Sequence[Mapping[str, float]]) -> list[float]:
+    """The epochs' means."""
+    return [epoch["mean"] for epoch in epochs]
 
 
 # Addresses that studies of earlier versions carry.

@@ -26,7 +26,7 @@ DIRECTIONS: tuple[Literal["maximize", "minimize"], ...] = ("maximize", "minimize
 """Of a trial's values: mean, standard deviation, slope."""
 TRIAL = "neuroplastic.search.trial_objective:run_trial"
 """The function that makes a trial of a task."""
-_KINDS: Mapping[str, type] = {"str": str, "int": int, "Mapping[str, Any]": Mapping}
+_KINDS: Mapping[str, type] = {"str": str, "int": int, "bool": bool, "Mapping[str, Any]": Mapping}
 _PROTOCOL = ("epochs", "steps_per_epoch", "episodes", "games")
 
 
@@ -49,6 +49,8 @@ class StudySettings:
     learner: str = "dqn"
     searched: str = "paper"
     """The name of the space, see `SPACES`."""
+    prune: bool = False
+    """Whether trials that lag end early, see `pruning`."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Other fields of the configuration that every trial has, by name."""
     inherited: Mapping[str, Any] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class StudySettings:
         seed: int = 0,
         games: int = 1,
         searched: str = "paper",
+        prune: bool = False,
         objective: str = TRIAL,
         fields: Mapping[str, Any] | None = None,
     ) -> StudySettings:
@@ -94,6 +97,7 @@ class StudySettings:
             seed=seed,
             games=games,
             searched=searched,
+            prune=prune,
             fields=rest,
             objective=current_address(objective),
             **protocol,
@@ -106,12 +110,13 @@ class StudySettings:
         fields = "".join(f", {name} {value}" for name, value in self.fields.items())
         learner = "" if self.learner == "dqn" else f", learner {self.learner}"
         space = "" if self.searched == "paper" else f", space {self.searched}"
-        whole = self._length == TrialProtocol() and self.searched == "paper"
+        early = ", trials that lag end early" if self.prune else ""
+        whole = self._length == TrialProtocol() and self.searched == "paper" and not self.prune
         as_printed = self.preset == "paper" and not self.fields and whole
         kind = "the paper's protocol" if as_printed else "not the paper's protocol"
         return (
             f"{kind}: {self.epochs} epochs of {self.steps_per_epoch} steps, {self.episodes} episodes after each{fields}"
-            f"{learner}{space}, rest from preset {self.preset}, seed {self.seed}; mean and SD of the best epoch"
+            f"{learner}{space}{early}, rest from preset {self.preset}, seed {self.seed}; mean and SD of the best epoch"
             f"{made_by}"
         )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..experiment.configuration import RunConfig
 from ..experiment.run_folder import RunError, RunFolder, run_folders
-from ..experiment.trial import Progress, Stopped, Trial
+from ..experiment.trial import Progress, Stopped, Trial, summarise
 from .objective import Assignment, Outcome, TrialStopped
 from .recovery import drop_checkpoints
 
@@ -17,21 +17,23 @@ def run_trial(assignment: Assignment) -> Outcome:
     folder = _folder(assignment.folder, assignment.config)
     with Trial(assignment.config, folder, device=assignment.device) as trial:
         resumed_at = trial.resume()
-        reported = 0
+        reported, lags = 0, False
 
         def on_progress(_: Progress) -> None:
-            nonlocal reported
+            nonlocal reported, lags
             if len(trial.metrics) > reported:
                 reported = len(trial.metrics)
-                assignment.report(_epochs(trial))
-            trial.stop_requested = assignment.stop.is_set()
+                lags = not assignment.report(_epochs(trial))
+            trial.stop_requested = lags or assignment.stop.is_set()
 
         try:
-            summary = trial.run(on_progress)
+            trial.run(on_progress)
         except Stopped:
-            raise TrialStopped from None
+            if not lags:
+                raise TrialStopped from None
+        best = summarise(trial.metrics).best
         clean_up = partial(drop_checkpoints, assignment.folder)
-        return Outcome(_epochs(trial), folder.returns(summary.best.epoch), clean_up, resumed_at)
+        return Outcome(_epochs(trial), folder.returns(best.epoch), clean_up, resumed_at, lags)
 
 
 def _epochs(trial: Trial) -> list[dict[str, float]]:

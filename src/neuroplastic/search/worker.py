@@ -28,7 +28,8 @@ from .. import catalog
 from ..errors import NeuroplasticError
 from ..memory import keep_freed_memory
 from .liveness import worker_name
-from .objective import Assignment, Outcome, TrialStopped, find_objective
+from .objective import Assignment, Outcome, TrialStopped, find_objective, means_of
+from .pruning import lags
 from .recovery import fail, trials_of_slot
 from .slots import DONE, Lease, Slots
 from .space import distributions, draw
@@ -186,8 +187,9 @@ class Worker:
         return self._rdb.get_trial(self._rdb.create_new_trial(self._study_id, template))
 
     def _assignment(self, trial: FrozenTrial, lease: Lease) -> Assignment:
-        def report(epochs: Sequence[Mapping[str, float]]) -> None:
+        def report(epochs: Sequence[Mapping[str, float]]) -> bool:
             self._rdb.set_trial_user_attr(trial._trial_id, "epochs", [dict(epoch) for epoch in epochs])
+            return not (self._settings.prune and self._lags(epochs))
 
         return Assignment(
             config=self._settings.config(trial.params, lease.slot),
@@ -200,6 +202,15 @@ class Worker:
             report=report,
         )
 
+    def _lags(self, epochs: Sequence[Mapping[str, float]]) -> bool:
+        """Whether a trial with these epochs is to end early, by the trials that are finished now."""
+        finished = self._cached.get_all_trials(self._study_id, deepcopy=False, states=(TrialState.COMPLETE,))
+        return lags(
+            means_of(epochs),
+            [means_of(trial.user_attrs["epochs"]) for trial in finished],
+            planned=self._settings.epochs,
+        )
+
     def _complete(self, trial: FrozenTrial, lease: Lease, outcome: Outcome, seconds: float) -> None:
         values = outcome.values
         attributes = {
@@ -207,6 +218,7 @@ class Worker:
             "returns": list(outcome.returns),
             "best_epoch": outcome.best["epoch"],
             "resumed_at": outcome.resumed_at,
+            "pruned": outcome.pruned,
             "seconds": round(seconds, 3),
         }
         for name, value in attributes.items():

@@ -56,6 +56,7 @@ class StudyRequest:
     fields: Mapping[str, str] = field(default_factory=dict)
     """fields of the configuration that every trial has, by name, as text"""
     space: str = "paper"
+    prune: bool = False
     inherit: str | None = None
     objective: str = TRIAL
     runs: str = "runs/studies"
@@ -135,6 +136,7 @@ def _settings(request: StudyRequest, also_known: Sequence[str]) -> StudySettings
         seed=request.seed,
         games=request.games,
         searched=request.space,
+        prune=request.prune,
         objective=request.objective,
         fields=fields,
     )

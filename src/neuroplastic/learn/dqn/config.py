@@ -92,6 +92,9 @@ class QConfig:
     exploration_start: float = field(default=1.0, metadata={"help": "rate of random actions at first"})
     exploration_decay: float = field(default=0.9999, metadata={"help": "factor on that rate after each step"})
     exploration_floor: float = field(default=0.1, metadata={"help": "least rate of random actions"})
+    exploration_hold: int = field(
+        default=1, metadata={"help": "decisions for which a random action is held; 1: each is drawn anew"}
+    )
     exploration_advised: float = field(default=0.0, metadata={"help": HELP["exploration_advised"]})
     taught: float = field(default=0.0, metadata={"help": HELP["taught"]})
     taught_share: float = field(default=0.5, metadata={"help": HELP["taught_share"]})
@@ -102,7 +105,14 @@ class QConfig:
     )
 
     def __post_init__(self) -> None:
-        for name in ("batch_size", "memory_size", "n_step", "target_every", "updates_per_step"):
+        for name in (
+            "batch_size",
+            "memory_size",
+            "n_step",
+            "target_every",
+            "updates_per_step",
+            "exploration_hold",
+        ):
             at_least(name, getattr(self, name), 1)
         for name in ("learning_starts", "shift_pixels"):
             at_least(name, getattr(self, name), 0)

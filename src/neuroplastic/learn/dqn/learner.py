@@ -118,6 +118,7 @@ class QLearning:
             config.exploration_decay,
             config.exploration_floor,
             advised=config.exploration_advised,
+            hold=config.exploration_hold,
         )
         # One slot more than transitions: the memory also holds the frame not yet acted upon.
         self._target_values = TargetValues(config.memory_size + 1, actions)

@@ -1,0 +1,118 @@
+"""Trials that lag end early: by which trials they are judged, when, and what is stored of them."""
+
+import threading
+
+import pytest
+
+from neuroplastic.doom.presets import preset
+from neuroplastic.experiment.run_folder import EpochMetrics
+from neuroplastic.experiment.trial import Stopped
+from neuroplastic.search import trial_objective
+from neuroplastic.search.objective import Assignment, TrialStopped
+from neuroplastic.search.pruning import FEWEST, lags
+from neuroplastic.search.storage import open_storage
+from neuroplastic.search.studies import StudyError, create_study
+from neuroplastic.search.worker import Worker
+from tests.search.studies import begin, settings, trials_of
+
+FINISHED = [[0.0, 10.0 * number, 0.0, 0.0] for number in range(FEWEST)]  # their median after two epochs is 20
+
+
+def test_below_the_median_of_what_others_had_after_as_many_epochs_lags():
+    assert lags([0.0, 19.0], FINISHED, planned=4)
+    assert not lags([0.0, 20.0], FINISHED, planned=4)
+
+
+def test_the_greatest_mean_so_far_is_what_is_compared():
+    assert not lags([20.0, -300.0], FINISHED, planned=4)
+
+
+def test_nothing_is_judged_after_the_first_epoch_nor_past_half():
+    assert not lags([-1.0], FINISHED, planned=4)
+    assert not lags([-1.0, -1.0, -1.0], FINISHED, planned=4)
+    assert lags([-1.0, -1.0, -1.0], [[5.0] * 6] * FEWEST, planned=6)
+
+
+def test_trials_that_ended_before_that_epoch_do_not_count():
+    early = [[100.0]] * 20
+    assert not lags([0.0, -1.0], [*FINISHED[1:], *early], planned=4)
+    assert lags([0.0, -1.0], [*FINISHED, *early], planned=4)
+
+
+def made(tmp_path, *, prune: bool):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    Worker(begin(tmp_path, storage, 30, epochs=6, prune=prune), "token", threading.Event()).run()
+    return trials_of(storage)
+
+
+def test_trials_of_a_study_that_prunes_end_early_and_are_complete(tmp_path):
+    trials = made(tmp_path, prune=True)
+    lengths = [len(trial.user_attrs["epochs"]) for trial in trials]
+    assert lengths[:FEWEST] == [6] * FEWEST
+    assert set(lengths) <= {2, 3, 6}
+    assert min(lengths) < 6
+    for trial, length in zip(trials, lengths, strict=True):
+        assert trial.state.name == "COMPLETE"
+        assert trial.user_attrs["pruned"] == (length < 6)
+        assert trial.values[0] == max(epoch["mean"] for epoch in trial.user_attrs["epochs"])
+
+
+def test_no_trial_ends_early_where_that_was_not_asked_for(tmp_path):
+    assert {len(trial.user_attrs["epochs"]) for trial in made(tmp_path, prune=False)} == {6}
+
+
+def test_study_that_prunes_is_not_continued_without(tmp_path):
+    opened = open_storage(f"sqlite:///{tmp_path}/s.db")
+    create_study(opened, "s", settings(prune=True))
+    assert "trials that lag end early" in settings(prune=True).protocol
+    with pytest.raises(StudyError, match="prune True"):
+        create_study(opened, "s", settings())
+
+
+class Endless:
+    """A trial that shows its progress after each epoch, and ends when it is asked to."""
+
+    def __init__(self, config, folder, *, device) -> None:
+        self.metrics: list[EpochMetrics] = []
+        self.stop_requested, self.folder = False, folder
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_) -> None:
+        pass
+
+    def resume(self) -> int:
+        return 0
+
+    def run(self, on_progress):
+        while not self.stop_requested:
+            epoch = len(self.metrics) + 1
+            self.metrics.append(EpochMetrics(epoch, 5, float(epoch), 1.0, 1.0, 1.0, 1, 0.0, 1.0, 0, 0, None))
+            self.folder.write_returns(epoch, [float(epoch)])
+            on_progress(None)
+        raise Stopped
+
+
+@pytest.mark.parametrize("asked_to_stop", [False, True])
+def test_trial_that_lags_ends_with_its_epochs_and_one_that_is_stopped_does_not(
+    tmp_path, monkeypatch, asked_to_stop
+):
+    monkeypatch.setattr(trial_objective, "Trial", Endless)
+    stop = threading.Event()
+
+    def report(epochs) -> bool:
+        if len(epochs) == 3 and asked_to_stop:
+            stop.set()
+        return asked_to_stop or len(epochs) < 3
+
+    assignment = Assignment(preset("tuned", "BP", "dnn"), {}, 0, 1, tmp_path, "cpu", stop, report)
+    if asked_to_stop:
+        with pytest.raises(TrialStopped):
+            trial_objective.run_trial(assignment)
+        return
+    outcome = trial_objective.run_trial(assignment)
+    assert outcome.pruned
+    assert [epoch["mean"] for epoch in outcome.epochs] == [1.0, 2.0, 3.0]
+    assert outcome.returns == [3.0]
+    assert outcome.values[0] == 3.0
