@@ -11,6 +11,7 @@ import pytest
 from optuna.trial import create_trial
 
 from neuroplastic.doom.presets import PAPER_DNN, PAPER_NFN, preset
+from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.errors import ConfigError, MissingPackageError
 from neuroplastic.experiment.configuration import from_json
 from neuroplastic.experiment.saved_preset import load_preset
@@ -35,6 +36,7 @@ from neuroplastic.search.studies import (
     DIRECTIONS,
     StudyError,
     StudySettings,
+    as_sampled,
     complete,
     create_study,
     load_study,
@@ -115,18 +117,44 @@ def test_point_reaches_every_part_of_the_configuration():
 
 
 @pytest.mark.parametrize("agent", ["dnn", "nfn"])
-@pytest.mark.parametrize("chosen_preset", ["tuned", "taught"])
-def test_points_of_our_space_are_configurations_and_name_all_that_is_searched(agent, chosen_preset):
-    asked = StudySettings.asked("HTL", agent, preset=chosen_preset, searched="ours")
+@pytest.mark.parametrize(
+    ("chosen_preset", "space"), [("tuned", "ours"), ("taught", "ours"), ("short", "short")]
+)
+def test_points_of_our_spaces_are_configurations_and_name_all_that_is_searched(agent, chosen_preset, space):
+    asked = StudySettings.asked("HTL", agent, preset=chosen_preset, searched=space)
     study = optuna.create_study(directions=list(DIRECTIONS), sampler=sampler(asked, 0, 0))
     point = draw(study, asked.space())
-    assert point.keys() == SPACES["ours"][agent].keys()
+    assert point.keys() == SPACES[space][agent].keys()
     config = asked.config(point, 3)
     assert (config.learner.n_step, config.task.frame_skip) == (point["n_step"], point["frame_skip"])
     assert config.seed == 3
-    assert "space ours" in asked.protocol
+    assert f"space {space}" in asked.protocol
     assert asked.protocol.startswith("not the paper's protocol")
     assert StudySettings.from_json(asked.as_json()) == asked
+
+
+@pytest.mark.parametrize("agent", ["dnn", "nfn"])
+@pytest.mark.parametrize("task", sorted(SCENARIOS))
+def test_search_about_short_begins_at_short(task, agent):
+    asked = StudySettings.asked(task, agent, preset="short", searched="short")
+    point = asked.first_point()
+    assert point is not None
+    assert asked.config(point, 0) == asked.base(0)
+
+
+def test_search_begins_anywhere_where_the_preset_is_outside_or_the_space_the_papers():
+    assert StudySettings.asked("GH", "nfn", preset="short", searched="ours").first_point() is None
+    assert StudySettings.asked("GH", "dnn").first_point() is None
+
+
+def test_our_spaces_are_searched_by_the_mean_alone():
+    never_shoots, shoots = trial(-300.0, 0.0, 0.0), trial(50.0, 30.0, 1.0)
+    study = optuna.create_study(directions=list(DIRECTIONS))
+    study.add_trials([never_shoots, shoots])
+    ours = as_sampled(study, StudySettings.asked("BR", "dnn", preset="short", searched="short"))
+    assert [seen.value for seen in ours.trials] == [-300.0, 50.0]
+    assert ours.best_trial.number == 1
+    assert as_sampled(study, StudySettings.asked("BR", "dnn")) is study
 
 
 def test_settings_of_before_there_were_several_spaces_are_of_the_papers():

@@ -74,9 +74,10 @@ def _add_run(actions: Any) -> None:
     run.add_argument(
         "--space",
         default="paper",
-        choices=("paper", "ours"),
+        choices=("paper", "ours", "short"),
         metavar="SPACE",
-        help="what is searched: the paper's (default), or ours, in which nothing is inherited",
+        help="what is searched: the paper's (default), ours, or ours about the preset short; in these nothing is "
+        "inherited, and the first trial is the preset itself where it lies in the space",
     )
     run.add_argument(
         "--prune",

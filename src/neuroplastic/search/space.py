@@ -1,4 +1,4 @@
-"""Search spaces, the paper's two as printed and two of ours, and the configuration that a point of one describes."""
+"""Search spaces, the paper's two as printed and four of ours, and the configuration that a point of one describes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from optuna.distributions import (
 
 from ..errors import ConfigError
 from ..experiment.configuration import RunConfig
-from ..experiment.options import with_values
+from ..experiment.options import options, with_values
 from ..network.dueling import ACTIVATIONS
 
 Value = int | float | bool | str
@@ -32,6 +32,9 @@ class Choice:
         """As Optuna knows it."""
         return CategoricalDistribution(self.values)
 
+    def __contains__(self, value: object) -> bool:
+        return value in self.values
+
 
 @dataclass(frozen=True)
 class Steps:
@@ -45,6 +48,9 @@ class Steps:
         """As Optuna knows it."""
         return IntDistribution(self.low, self.high, step=self.step)
 
+    def __contains__(self, value: object) -> bool:
+        return value in range(self.low, self.high + 1, self.step)
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -57,6 +63,9 @@ class Interval:
     def distribution(self) -> BaseDistribution:
         """As Optuna knows it."""
         return FloatDistribution(self.low, self.high, log=self.log)
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, (int, float)) and self.low <= value <= self.high
 
 
 Space = Mapping[str, Choice | Steps | Interval]
@@ -111,9 +120,31 @@ OUR_NFN_SPACE: Space = {
     "balance": Choice((0.0, 0.01, 0.03)),
 }
 
+# The same about what `short` does in the seven scenarios: its own values are a point of it, and searches begin there.
+_SHORT_LEARNING: Space = {
+    "frame_skip": Steps(4, 12, 4),
+    "batch_size": Steps(16, 64, 16),
+    "discount": Interval(0.95, 0.99),
+    "n_step": Choice((1, 3, 5, 10)),
+    "exploration_decay": Interval(0.999, 0.9997),
+    "exploration_hold": Choice((1, 2, 4)),
+}
+SHORT_DNN_SPACE: Space = {
+    **_SHORT_LEARNING,
+    "learning_rate": Interval(2e-4, 3e-3, log=True),
+    "hidden": Steps(128, 512, 128),
+}
+SHORT_NFN_SPACE: Space = {
+    **OUR_NFN_SPACE,
+    **_SHORT_LEARNING,
+    "learning_rate": Interval(2e-3, 2e-2, log=True),
+    "structure_rate": Interval(0.05, 0.5, log=True),
+}
+
 SPACES: Mapping[str, Mapping[str, Space]] = {
     "paper": {"dnn": DNN_SPACE, "nfn": NFN_SPACE},
     "ours": {"dnn": OUR_DNN_SPACE, "nfn": OUR_NFN_SPACE},
+    "short": {"dnn": SHORT_DNN_SPACE, "nfn": SHORT_NFN_SPACE},
 }
 """by name and agent"""
 
@@ -143,6 +174,14 @@ def draw(study: optuna.Study, space: Space) -> dict[str, Any]:
         name: study.sampler.sample_independent(study, unborn, name, distribution)
         for name, distribution in distributions(space).items()
     }
+
+
+def own_point(base: RunConfig, space: Space) -> dict[str, Any] | None:
+    """The point of a space that a configuration lies at; None where it lies outside."""
+    values = {option.name: option.value for option in options(base)}
+    if any(name not in values or values[name] not in axis for name, axis in space.items()):
+        return None
+    return {name: values[name] for name in space}
 
 
 def at_point(base: RunConfig, params: Mapping[str, Any]) -> RunConfig:

@@ -19,7 +19,7 @@ from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
 from ..experiment.tasks import find_task, known_task, preset_of
 from .objective import current_address
-from .space import SPACES, Space, at_point, in_space
+from .space import SPACES, Space, at_point, in_space, own_point
 from .storage import understood
 
 DIRECTIONS: tuple[Literal["maximize", "minimize"], ...] = ("maximize", "minimize", "maximize")
@@ -141,6 +141,10 @@ class StudySettings:
     def config(self, params: Mapping[str, Any], slot: int) -> RunConfig:
         """The run that a point of the space stands for. Every slot has a seed of its own."""
         return at_point(self.base(self.seed + slot), {**self.inherited, **params})
+
+    def first_point(self) -> dict[str, Any] | None:
+        """Where a search of ours begins: at the preset, if that lies in the space. The paper's begins anywhere."""
+        return None if self.searched == "paper" else own_point(self.base(self.seed), self.space())
 
     def as_json(self) -> dict[str, Any]:
         """In a form that JSON can hold."""
@@ -293,6 +297,24 @@ def _check_figures(study: str, trial: FrozenTrial) -> None:
         if not isinstance(trial.user_attrs.get(name), kind):
             found = in_short(repr(trial.user_attrs.get(name)), 60)
             raise StudyError(f"study {study!r} is damaged: {name} of its trial {trial.number} is {found}")
+
+
+def as_sampled(study: optuna.Study, settings: StudySettings) -> optuna.Study:
+    """The study as its sampler sees it: in the paper's space as it is, in ours with the mean as its only objective.
+
+    Whoever never shoots has a standard deviation of 0, so by three objectives no trial is better, and a short search
+    would look there.
+    """
+    if settings.searched == "paper":
+        return study
+    seen = optuna.create_study(direction="maximize", sampler=study.sampler)
+    for trial in complete(study):
+        seen.add_trial(
+            optuna.trial.create_trial(
+                value=trial.values[0], params=trial.params, distributions=trial.distributions
+            )
+        )
+    return seen
 
 
 def sampler(settings: StudySettings, slot: int, round_: int) -> optuna.samplers.BaseSampler:

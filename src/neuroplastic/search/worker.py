@@ -34,7 +34,7 @@ from .recovery import fail, trials_of_slot
 from .slots import DONE, Lease, Slots
 from .space import distributions, draw
 from .storage import open_storage
-from .studies import StudyError, load_study, sampler, settings_of
+from .studies import StudyError, as_sampled, load_study, sampler, settings_of
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ERRORS_AFTER_RETRIES = 3
@@ -180,7 +180,8 @@ class Worker:
             attributes["retry_of"] = before[0].number
             params = before[0].params
         else:
-            params = draw(study, axes)
+            first = self._settings.first_point() if (lease.slot, round_) == (0, 0) else None
+            params = first or draw(as_sampled(study, self._settings), axes)
         template = optuna.trial.create_trial(
             state=TrialState.RUNNING, params=params, distributions=space, user_attrs=attributes
         )

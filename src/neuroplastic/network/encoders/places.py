@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ...errors import at_least
 from ..observation import Observation
@@ -109,9 +110,8 @@ class PlacesEncoder(nn.Module):
         """Of each thing (B, K, cells), rows first: where it is looked for, and the responses there."""
         x = brightness(pictures, self.shape, self.sharpness.dtype)
         found = self.responses(self.convolutions(x)).flatten(2)
-        found = found - found.mean(dim=-1, keepdim=True)
-        responses = found * torch.rsqrt(found.square().mean(dim=-1, keepdim=True) + EVEN)
-        return torch.softmax(SHARP * self.sharpness[:, None] * responses, dim=-1), responses
+        responses = functional.layer_norm(found, found.shape[-1:], eps=EVEN)
+        return torch.softmax((SHARP * self.sharpness)[:, None] * responses, dim=-1), responses
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Features (B, 3 K): all columns, all rows, all strengths."""
