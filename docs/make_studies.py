@@ -31,8 +31,10 @@ HERE = Path(__file__).parent
 STUDIES = HERE / "data" / "doom_studies.db"
 AGENTS = {"dnn": "DNN", "nfn": "NFN"}
 """in the paper's space, with the preset `tuned`"""
-SEARCHED = {**AGENTS, "dnn-ours": "DNN taught, our space", "nfn-ours": "NFN taught, our space"}
-"""that, and in our space, with the preset `taught`"""
+OURS = {"dnn-short": "DNN, our space", "nfn-short": "NFN, our space"}
+"""in our space, with the preset `short`"""
+SEARCHED = {**AGENTS, **OURS, "dnn-ours": "DNN taught", "nfn-ours": "NFN taught"}
+"""those, and with the preset `taught`"""
 BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "GH": 2100}
 """of the NFN: the best of a study, on its own episodes"""
 WANTED, NEW_SEEDS = 40, 5
@@ -58,6 +60,17 @@ class Search:
     def median(self) -> float:
         """The median of the trials' means."""
         return statistics.median(trial.values[0] for trial in self.trials)
+
+    @property
+    def pruned(self) -> int:
+        """How many trials ended early, for they lagged."""
+        return sum(trial.user_attrs.get("pruned", False) for trial in self.trials)
+
+    @property
+    def count(self) -> str:
+        """How many trials there are, and how many of them ended early."""
+        early = f", {self.pruned} ended early" if self.pruned else ""
+        return f"{len(self.trials)}{early}"
 
 
 def searches() -> dict[tuple[str, str], Search]:
@@ -131,7 +144,7 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
         if not any(here.values()):
             continue
         yield line(
-            f"{title}, trials", (str(len(there.trials)) if (there := here[key]) else "none" for key in TASKS)
+            f"{title}, trials", (there.count if (there := here[key]) else "none" for key in TASKS)
         )
         yield line(
             f"**{title}, best trial**, its own episodes (SD)",
@@ -170,7 +183,7 @@ def reached(made: dict[tuple[str, str], Search]) -> str:
     told = []
     greatest = {
         agent: {key: made[key, agent].greatest for key in TASKS if (key, agent) in made}
-        for agent in ("nfn", "nfn-ours")
+        for agent in ("nfn", "nfn-short", "nfn-ours")
     }
     for rules, where in (
         (greatest["nfn"], "of rewards alone, in the paper's space"),
@@ -178,8 +191,11 @@ def reached(made: dict[tuple[str, str], Search]) -> str:
             {key: mean for key, (mean, _) in luckiest_runs("nfn").items()},
             "by a run of `short`, of rewards alone",
         ),
-        (greatest["nfn-ours"], "taught, in our space"),
+        (greatest["nfn-short"], "of rewards alone, in our space"),
+        (greatest["nfn-ours"], "taught"),
     ):
+        if not rules:
+            continue
         yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]
         no = [f"{key} ({number(rules[key])})" for key in rules if key not in yes]
         told.append(f"{where}, in {', '.join(yes) or 'no task'}; short of it: {', '.join(no) or 'none'}")
@@ -190,7 +206,7 @@ def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     """What of the studies is not there yet."""
     counts = {
         (key, agent): len(made[key, agent].trials) if (key, agent) in made else 0
-        for agent in SEARCHED
+        for agent in (*AGENTS, *OURS)
         for key in TASKS
     }
     few = [f"{key}-{agent} {count or 'none'}" for (key, agent), count in counts.items() if count < WANTED]
@@ -200,15 +216,14 @@ def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     studies = f"Fewer than {WANTED} trials: {', '.join(few)}. " if few else ""
     seeds = f"Winners on fewer than {NEW_SEEDS} new seeds: {len(lone)} of {len(counts)}. " if lone else ""
     return (
-        f"**Not finished.** {studies}{seeds}For want of time on a GPU; `make study-all` goes on with the trials that "
-        "are there."
+        f"**Not finished.** {studies}{seeds}For want of time; `make study-all` goes on with the trials that are there."
     )
 
 
 def lucky(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     """What best trials say of themselves, and what their settings do on new seeds."""
     told = []
-    for agent, title in AGENTS.items():
+    for agent, title in {**AGENTS, **OURS}.items():
         pairs = [
             f"{key} {number(made[key, agent].best.values[0])} and {number(statistics.fmean(found))}"
             for key in TASKS
@@ -225,10 +240,13 @@ def lucky(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
 
 def winners_compared(again: list[Winner]) -> str:
     """Both agents by Welch's test, once there is something to compare."""
-    if not again:
-        return ""
-    table = "\n".join(compared(TASKS, lambda key, agent: scores(again, key, agent)))
-    return WINNERS_COMPARED.replace("{{compared}}", table)
+    text = ""
+    for heading, space in (("in the paper's space", ""), ("in our space", "-short")):
+        there = [key for key in TASKS if scores(again, key, f"nfn{space}") and scores(again, key, f"dnn{space}")]
+        if there:
+            table = "\n".join(compared(there, lambda key, agent: scores(again, key, f"{agent}{space}")))  # noqa: B023
+            text += WINNERS_COMPARED.replace("{{heading}}", heading).replace("{{compared}}", table)
+    return text
 
 
 def settings(made: dict[tuple[str, str], Search]) -> Iterator[str]:

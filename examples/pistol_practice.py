@@ -51,7 +51,7 @@ def main() -> None:
     chosen = options.parse_args()
     show_boxed()
 
-    config = preset("tuned", "BP", "nfn", seed=0)
+    config = preset("short", "BP", "nfn", seed=0)
     planned = config.protocol.steps
     with begin_run(config, runs=chosen.runs) as trial:
         folder = trial.folder
@@ -64,13 +64,13 @@ def main() -> None:
     game = doom.scenario("BP")
     random = [result.return_ for result in doom.random_play("BP", 25, frame_skip=config.task.frame_skip)]
     print(
-        f"score of the best epoch, mean of 25 greedy episodes: {summary.best.mean:.1f} (sd {summary.best.sd:.1f})"
+        f"score of the best epoch, mean of {config.protocol.episodes} greedy episodes: {summary.best.mean:.1f} "
+        f"(sd {summary.best.sd:.1f})"
     )
     print(f"random play, 25 episodes:                            {sum(random) / len(random):.1f}")
     print(
         f"the paper's best trial of 720:                       {game.paper_nfn.mean} (sd {game.paper_nfn.sd})"
     )
-    print(f"fuzzy sets born: {summary.last.born}; rules firing per picture: {summary.last.rules_firing:.1f}")
     print(f"\n{trial.diagnose()}")
 
     made = record_run(str(folder.path), explain=True)

@@ -17,7 +17,21 @@ from neuroplastic.cli.train import field_values
 from neuroplastic.errors import ConfigError
 from neuroplastic.usecases.devices import usable_device
 
-TINY = ["--epochs", "2", "--steps-per-epoch", "24", "--episodes", "2", "--rules", "8", "--batch-size", "8"]
+# Of a preset whose networks grow.
+TINY = [
+    "--preset",
+    "tuned",
+    "--epochs",
+    "2",
+    "--steps-per-epoch",
+    "24",
+    "--episodes",
+    "2",
+    "--rules",
+    "8",
+    "--batch-size",
+    "8",
+]
 
 
 def command(*words: str) -> list[str]:
@@ -178,7 +192,10 @@ def test_a_long_run_of_many_games_that_is_killed_twice_goes_on_to_exactly_the_sa
         (["train", "--resume", "nowhere"], "nowhere is not a run"),
         (["train", "BP", "--resume", "nowhere"], "give no TASK"),
         (["train", "--resume", "nowhere", "--preset", "paper"], "--preset"),
-        (["train", "BP", "--from", "DTC"], "the agents are built otherwise: task DTC there, BP here"),
+        (
+            ["train", "BP", "--from", "DTC", "--preset", "tuned"],
+            "the agents are built otherwise: task DTC there, BP here",
+        ),
         (["train", "--from", "DTC-student"], "a student learns from its teacher"),
         (["train", "--resume", "nowhere", "--agent", "dnn"], "--agent"),
         (["train", "--resume", "nowhere", "--runs", "there"], "--runs"),

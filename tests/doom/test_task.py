@@ -45,7 +45,7 @@ def test_every_scenario_is_a_task(key: str) -> None:
     assert task.scores["random play"] == (scenario.random_play, None)
     in_paper = scenario.paper_nfn is not None
     assert task.scores.get("the paper's NFN") == scenario.paper_nfn
-    assert task.presets == (("tuned", "paper", "short", "taught", "long") if in_paper else ("tuned", "long"))
+    assert task.presets == (("short", "tuned", "paper", "taught", "long") if in_paper else ("tuned", "long"))
     assert {key, scenario.config} <= set(suggestions())
 
 

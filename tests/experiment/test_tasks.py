@@ -46,3 +46,13 @@ def test_the_first_preset_is_the_default_and_comes_with_its_own_learner():
     task = find_task("CartPole-v1")
     assert preset_of(task, None, "nfn") == task.preset("standard", "nfn")
     assert preset_of(task, "standard", "dnn", "dqn") == task.preset("standard", "dnn", "dqn")
+
+
+@pytest.mark.parametrize("agent", ["nfn", "dnn"])
+def test_doom_is_learned_by_short_unless_another_learner_is_asked_for(agent):
+    task = find_task("GH")
+    assert preset_of(task, None, agent) == task.preset("short", agent)
+    assert preset_of(task, None, agent, "dqn") == task.preset("short", agent)
+    assert preset_of(task, None, agent, "parallel_q") == task.preset("tuned", agent, "parallel_q")
+    with pytest.raises(ConfigError, match="use 'tuned'"):
+        preset_of(task, "short", agent, "parallel_q")

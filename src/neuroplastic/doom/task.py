@@ -102,11 +102,14 @@ class DoomTask:
 
     @property
     def presets(self) -> tuple[str, ...]:
-        """Ours, short and long, and between them the paper's where it plays the scenario; of attributes their own."""
+        """The default first: where the paper plays the scenario `short`, whose rules decide, else `tuned`.
+
+        Who sees attributes has presets of their own.
+        """
         if self.observe == "objects":
             return ("readable",)
         in_paper = SCENARIOS[self.scenario].paper_nfn is not None
-        return ("tuned", "paper", "short", "taught", "long") if in_paper else ("tuned", "long")
+        return ("short", "tuned", "paper", "taught", "long") if in_paper else ("tuned", "long")
 
     def preset(self, name: str, agent: str, learner: str | None = None) -> RunConfig:
         """The configuration of that name for this scenario; the picture and frame skip are the preset's."""

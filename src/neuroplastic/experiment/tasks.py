@@ -50,7 +50,9 @@ def _home(kind: str) -> ModuleType:
 
 
 def preset_of(task: Task, name: str | None, agent: str, learner: str | None = None) -> RunConfig:
-    """A preset of a task (None: its default) for an agent and a learner (None: the preset's own).
+    """A preset of a task for an agent and a learner (None: the preset's own).
+
+    Without a name it is the task's first, its default, or with a learner the first that there is for that.
 
     What does not exist is a ConfigError that suggests the nearest. So is a preset that comes with another agent or
     learner: a task may pay no heed to what it is asked for, and nobody should train something else unawares.
@@ -58,7 +60,19 @@ def preset_of(task: Task, name: str | None, agent: str, learner: str | None = No
     choose("agent", agent, catalog.names("head"))
     if learner is not None:
         choose("learner", learner, catalog.names("learner"))
-    name = choose("preset", task.presets[0] if name is None else name, task.presets)
+    if name is not None:
+        return _preset(task, choose("preset", name, task.presets), agent, learner)
+    unfit: ConfigError | None = None
+    for each in task.presets[: 1 if learner is None else None]:
+        try:
+            return _preset(task, each, agent, learner)
+        except ConfigError as error:
+            unfit = unfit or error
+    assert unfit is not None, "a task has a preset"
+    raise unfit
+
+
+def _preset(task: Task, name: str, agent: str, learner: str | None) -> RunConfig:
     config = task.preset(name, agent, learner)
     learns = catalog.name_of("learner", config.learner)
     for what, asked, made in (("agent", agent, config.agent), ("learner", learner or learns, learns)):
