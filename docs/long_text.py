@@ -168,14 +168,14 @@ alone, and both together lost on the next, so nothing is settled, and `short` st
 larger batches late drew them apart; the falling step size did so in TC, and in GH the last epoch was the best in two
 runs of three.
 
-**What else was tried, on seeds 15 to 17.** Averages: the weights that act follow the network slowly already, and in HTL that
-is worth two points (21.3 against 19.0); their mean over the last 1,000 or 3,000 steps gained nothing beyond chance in
-HTL, TC, GH and PP, one run each. Deciding more often when playing than when learning gained nothing in five tasks.
-Random actions that are held for four decisions (`--exploration-hold 4`) find half again as many kills in DTC when all
-actions are random, and had 6.7 there where the same run without had 5.6. Half as many channels in the encoder
-(`--channels 16,32,32`, with places `--hidden-channels 16`) make a run shorter by a third and lost nothing that one or
-two runs could tell in BR, HTL and GH; [studies in our space](doom_studies.md) have them. Batches of 16 were worse in BR
-and HTL on training's own episodes.
+**What else was tried, on seeds 15 to 17.** Averages: the weights that act follow the network slowly already, and in
+HTL that is worth two points (21.3 against 19.0); their mean over the last 1,000 or 3,000 steps gained nothing beyond
+chance in HTL, TC, GH and PP, one run each. Deciding more often when playing than when learning gained nothing in five
+tasks. Random actions that are held for four decisions (`--exploration-hold 4`) find half again as many kills in DTC
+when all actions are random, and had 6.7 there where the same run without had 5.6. Half as many channels in the
+encoder (`--channels 16,32,32`, with places `--hidden-channels 16`) make a run shorter by a third and lost nothing
+that one or two runs could tell in BR, HTL and GH; [studies in our space](doom_studies.md) have them. Batches of 16
+were worse in BR and HTL on training's own episodes.
 
 **In `taught` a script advises, in all seven tasks.** It has the paper's 5,000 steps of one game, and replay learning,
 but while it trains the game says what a script would do that knows where things are: 80 % of what is explored is that,

@@ -143,9 +143,7 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
         here = {key: made.get((key, agent)) for key in TASKS}
         if not any(here.values()):
             continue
-        yield line(
-            f"{title}, trials", (there.count if (there := here[key]) else "none" for key in TASKS)
-        )
+        yield line(f"{title}, trials", (there.count if (there := here[key]) else "none" for key in TASKS))
         yield line(
             f"**{title}, best trial**, its own episodes (SD)",
             (
@@ -215,9 +213,8 @@ def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
         return ""
     studies = f"Fewer than {WANTED} trials: {', '.join(few)}. " if few else ""
     seeds = f"Winners on fewer than {NEW_SEEDS} new seeds: {len(lone)} of {len(counts)}. " if lone else ""
-    return (
-        f"**Not finished.** {studies}{seeds}For want of time; `make study-all` goes on with the trials that are there."
-    )
+    more = "For want of time; `make study-all` goes on with the trials that are there."
+    return f"**Not finished.** {studies}{seeds}{more}"
 
 
 def lucky(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
@@ -242,7 +239,9 @@ def winners_compared(again: list[Winner]) -> str:
     """Both agents by Welch's test, once there is something to compare."""
     text = ""
     for heading, space in (("in the paper's space", ""), ("in our space", "-short")):
-        there = [key for key in TASKS if scores(again, key, f"nfn{space}") and scores(again, key, f"dnn{space}")]
+        there = [
+            key for key in TASKS if scores(again, key, f"nfn{space}") and scores(again, key, f"dnn{space}")
+        ]
         if there:
             table = "\n".join(compared(there, lambda key, agent: scores(again, key, f"{agent}{space}")))  # noqa: B023
             text += WINNERS_COMPARED.replace("{{heading}}", heading).replace("{{compared}}", table)

@@ -31,11 +31,11 @@ plain one that was known when its study began. Nobody teaches these agents, nor 
 of the means of five epochs of five seeds, on the 20 (with places 60) fixed episodes that its training judges by.
 
 **In our space** (`--space short`) what the learner does with its steps is searched about the values of `short`, of
-rewards alone, too. Its searches begin at `short` itself and go by the mean alone, and trials that lag behind half of the
-finished ones end after two to five of ten epochs ([how](how_to/studies.md#cheaper-protocols)); the row of trials says
-how many. Encoders have half of the preset's channels (in HTL, TC and GH `--hidden-channels 16 --things 32`): so a
-trial takes about half of the time on a CPU, and where that was tried before, nothing was lost (seed 15, on training's own
-episodes: BR 62.0, HTL 19.8, GH 2100).
+rewards alone, too. Its searches begin at `short` itself and go by the mean alone, and trials that lag behind half of
+the finished ones end after two to five of ten epochs ([how](how_to/studies.md#cheaper-protocols)); the row of trials
+says how many. Encoders have half of the preset's channels (in HTL, TC and GH `--hidden-channels 16 --things 32`): so
+a trial takes about half of the time on a CPU, and where that was tried before, nothing was lost (seed 15, on
+training's own episodes: BR 62.0, HTL 19.8, GH 2100).
 
 Last comes a search with the preset `taught`, in which a script advises in training (`--space ours`; its trials were
 drawn by all three objectives). [So](long.md#the-short-budget) it must not be set beside the others as if it were of
