@@ -278,6 +278,17 @@ def test_another_seed_gives_other_trials():
     assert points[0] != points[1]
 
 
+def test_a_study_whose_fields_hold_several_values_goes_on(tmp_path):
+    storage = open_storage(f"sqlite:///{tmp_path / 's.db'}")
+    asked = settings(preset="short", channels=(8, 8, 16))
+    create_study(storage, "s", asked)
+    again = create_study(storage, "s", asked)
+    assert again == asked
+    assert again.base(0) == asked.base(0)
+    with pytest.raises(StudyError, match=r"begun with fields \{'channels': \(8, 8, 16\)\} \(asked for"):
+        create_study(storage, "s", settings(preset="short", channels=(8, 8, 32)))
+
+
 def test_study_with_other_settings_is_not_continued(tmp_path):
     storage = open_storage(f"sqlite:///{tmp_path}/s.db")
     create_study(storage, "s", settings())

@@ -166,10 +166,16 @@ class StudySettings:
                     f"the study's settings are damaged: {entry.name} is {in_short(given[entry.name], 60)!r}"
                 )
         given["objective"] = current_address(given["objective"])
+        given["fields"] = {name: _as_given(value) for name, value in given.get("fields", {}).items()}
         try:
             return cls(**given)
         except TypeError as error:
             raise StudyError(f"the study's settings are of another version: {in_short(error)}") from error
+
+
+def _as_given(value: Any) -> Any:
+    """JSON has lists only, a configuration tuples only."""
+    return tuple(map(_as_given, value)) if isinstance(value, list) else value
 
 
 def field_types(task: str, agent: str, preset: str | None, learner: str | None) -> dict[str, Any]:
