@@ -157,12 +157,13 @@ def reached(rows: list[Row], preset: str) -> str:
 
 
 def of_rewards_alone(rows: list[Row]) -> str:
-    """Where rules that nobody advised reach the aim, by `short`, `tuned` or as the study of `tuned` found them."""
+    """Where rules that nobody advised reach the aim, by `short`, `tuned` or as a study about either found them."""
     again = winners()
     ways = {
         "`short`": lambda key: scored(rows, "short", key, "nfn"),
         "`tuned`": lambda key: scored(rows, "tuned", key, "nfn"),
-        "the study": lambda key: scores(again, key, "nfn"),
+        "the study of `tuned`": lambda key: scores(again, key, "nfn"),
+        "the study of `short`": lambda key: scores(again, key, "nfn-short"),
     }
     told = []
     for key in TASKS:
@@ -171,7 +172,7 @@ def of_rewards_alone(rows: list[Row]) -> str:
         told.append((means[best] >= AIMS[key], f"{key} {means[best]:.4g} ({best})"))
     yes, no = (", ".join(text for reached, text in told if reached is kind) for kind in (True, False))
     return (
-        "So of rewards alone, by the best of `short`, `tuned` and [its study](doom_studies.md), which flatters a "
+        "So of rewards alone, by the best of `short`, `tuned` and [their studies](doom_studies.md), which flatters a "
         f"little, the NFN reaches the aim in {yes or 'no task'}; short of it: {no or 'none'}."
     )
 

@@ -35,7 +35,13 @@ rewards alone, too. Its searches begin at `short` itself and go by the mean alon
 the finished ones end after two to five of ten epochs ([how](how_to/studies.md#cheaper-protocols)); the row of trials
 says how many. Encoders have half of the preset's channels (in HTL, TC and GH `--hidden-channels 16 --things 32`): so
 a trial takes about half of the time on a CPU, and where that was tried before, nothing was lost (seed 15, on
-training's own episodes: BR 62.0, HTL 19.8, GH 2100).
+training's own episodes: BR 62.0, HTL 19.8, GH 2100). In DTC, where it was not, something may be: there the best trial
+lies below the best run of `short` with the whole encoder.
+
+In BR the neuro-fuzzy agent's winner was lucky above all. Its settings lie near an end of the space (both step sizes
+high, random actions that become rare slowly, 8 tics a decision); it begins to hit late, and with two of five new seeds
+not once in 5,000 steps ([each epoch](data/doom_winners.csv), rows `BR,nfn-short`). One run a trial does not see that:
+train a winner with further seeds before you use it.
 
 Last comes a search with the preset `taught`, in which a script advises in training (`--space ours`; its trials were
 drawn by all three objectives). [So](long.md#the-short-budget) it must not be set beside the others as if it were of
