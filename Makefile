@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak fuzz kills dist-check licences study-all docs docs-serve clean
+.PHONY: help setup demo table-demo studio studio-soak test lint types bench bench-tables bench-frontier bench-packages soak fuzz kills dist-check licences study-all study-winners docs docs-serve clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -90,6 +90,11 @@ study-all: setup  ## the paper's search and ours for all tasks and both agents, 
 	  $(BIN)/neuroplastic study run --task $$task --agent $$agent --trials $(TRIALS) --preset taught --space ours \
 	    --epochs 10 --steps-per-epoch 500 --episodes 25 --episode-seeds anew \
 	    --games 5 --storage sqlite:///doom_studies.db || exit 1; \
+	done; done
+
+study-winners: setup  ## the best trials that make study-all found, learned anew with five seeds (hours on 2 cores; goes on)
+	for task in $(TASKS); do for agent in dnn nfn dnn-short nfn-short; do \
+	  $(BIN)/neuroplastic study confirm $$task-$$agent --storage sqlite:///doom_studies.db || exit 1; \
 	done; done
 
 docs: setup  ## build the documentation as a site into site/; a broken link or reference fails

@@ -1,4 +1,4 @@
-"""Makes docs/doom_studies.md from the studies and their winners. `--collect FOLDER` adds winners that were run.
+"""Makes docs/doom_studies.md from the studies and their winners. `--collect FILE.db` adds winners learned anew.
 
 Run: `python docs/make_studies.py`.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import re
 import shutil
 import statistics
 import tempfile
@@ -15,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+import optuna
 from comparing import compared, spread
 from optuna.trial import FrozenTrial
 from short_budget import AIMS, TASKS, luckiest
@@ -24,8 +24,10 @@ from winners import WINNERS, Winner, scores, winners
 
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.search.best import best_trial
+from neuroplastic.search.space import ANEW
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import complete, load_study
+from neuroplastic.search.studies import complete, load_study, settings_of
+from neuroplastic.usecases.confirming import new_score
 
 HERE = Path(__file__).parent
 STUDIES = HERE / "data" / "doom_studies.db"
@@ -39,7 +41,6 @@ BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "G
 """of the NFN: the best of a study, on its own episodes"""
 WANTED, NEW_SEEDS = 40, 5
 """trials of a study, and seeds of its winner"""
-SCORE = re.compile(r"epoch\): (\S+) \+- (\S+) over (\d+) episodes")
 
 
 @dataclass(frozen=True)
@@ -73,43 +74,40 @@ class Search:
         return f"{len(self.trials)}{early}"
 
 
-def searches() -> dict[tuple[str, str], Search]:
-    """The studies, by task and agent (`nfn-ours`: in our space); read from a copy, for a storage writes where it is
-    opened."""
-    found = {}
+def copied(storage_file: Path) -> Iterator[optuna.Study]:
+    """The studies of a storage; read from a copy, for a storage writes where it is opened."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = shutil.copy(STUDIES, folder)
-        storage = open_storage(f"sqlite:///{copy}")
-        for stored in storage.get_all_studies():
-            task, _, agent = stored.study_name.partition("-")
-            study = load_study(storage, stored.study_name)
-            if trials := complete(study):
-                found[task, agent] = Search(task, agent, trials, best_trial(study))
+        storage = open_storage(f"sqlite:///{shutil.copy(storage_file, folder)}")
+        yield from (load_study(storage, stored.study_name) for stored in storage.get_all_studies())
         storage.engine.dispose()
+
+
+def searches() -> dict[tuple[str, str], Search]:
+    """The published studies, by task and agent (`nfn-ours`: in our space)."""
+    found = {}
+    for study in copied(STUDIES):
+        task, _, agent = study.study_name.partition("-")
+        trials = complete(study)
+        if trials and settings_of(study).searched != ANEW:
+            found[task, agent] = Search(task, agent, trials, best_trial(study))
     return found
 
 
-def collect(folder: Path, made: dict[tuple[str, str], Search]) -> None:
-    """Add the winners whose logs `win-TASK-AGENT-SEED.log` lie in a folder; a row that is there is replaced."""
+def collect(storage_file: Path) -> None:
+    """Add the winners that `neuroplastic study confirm` learned anew there; a row that is there is replaced."""
     rows = {(w.task, w.agent, w.seed): w for w in winners()}
-    for log in sorted(folder.glob("win-*.log")):
-        _, task, rest = log.stem.split("-", 2)
-        agent, _, seed = rest.rpartition("-")
-        scored = SCORE.search(log.read_text())
-        if scored is None:
+    for study in copied(storage_file):
+        if settings_of(study).searched != ANEW:
             continue
-        with log.with_suffix(".metrics.csv").open(newline="") as file:
-            epochs = " / ".join(f"{float(row['mean']):.2f}" for row in csv.DictReader(file))
-        rows[task, agent, int(seed)] = Winner(
-            task,
-            agent,
-            made[task, agent].best.number,
-            int(seed),
-            epochs,
-            float(scored[1]),
-            float(scored[2]),
-            int(scored[3]),
-        )
+        searched, _, trial = study.study_name.rpartition("-trial")
+        task, _, agent = searched.partition("-")
+        for score in map(new_score, complete(study)):
+            epochs = " / ".join(f"{mean:.2f}" for mean in score.epochs)
+            row = Winner(
+                *(task, agent, int(trial), score.seed, epochs),
+                *(round(score.mean, 4), round(score.sd, 4), score.episodes),
+            )
+            rows[task, agent, score.seed] = row
     with WINNERS.open("w", newline="") as file:
         table = csv.DictWriter(file, [f.name for f in fields(Winner)])
         table.writeheader()
@@ -284,12 +282,13 @@ def page(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
 def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--collect", type=Path, metavar="FOLDER", help="logs of winners that were run")
+    parser.add_argument(
+        "--collect", type=Path, metavar="FILE.db", help="storage of winners that were learned anew"
+    )
     options = parser.parse_args()
-    made = searches()
     if options.collect:
-        collect(options.collect, made)
-    (HERE / "doom_studies.md").write_text(page(made, winners()))
+        collect(options.collect)
+    (HERE / "doom_studies.md").write_text(page(searches(), winners()))
 
 
 if __name__ == "__main__":

@@ -18,9 +18,7 @@ neuroplastic study run --task BP --agent nfn --trials 40 --preset short --space 
     --epochs 10 --steps-per-epoch 500 --episodes 25 --prune --channels 16,32,32    # and --agent dnn, on a CPU
 neuroplastic study run --task BP --agent nfn --trials 40 --preset taught --space ours --episode-seeds anew --games 5 \\
     --epochs 10 --steps-per-epoch 500 --episodes 25 --device cuda
-neuroplastic study export BP-nfn --preset BP-nfn.json
-neuroplastic train BP --agent nfn --preset BP-nfn.json --seed 1000 --device cuda --games 5    # and 1001 to 1004
-neuroplastic evaluate RUN --episodes 100 --seed 9001 --games 10 --device cuda
+neuroplastic study confirm BP-nfn --device cuda    # seeds 1000 to 1004, then 100 new episodes each
 ```
 
 A trial is the paper's: 10 epochs of 500 steps, 25 greedy episodes after each, drawn anew for each trial and epoch.

@@ -35,6 +35,13 @@ def test_run_status_best_export_and_a_neuro_fuzzy_study_that_inherits(tmp_path, 
     assert "best of 3 finished trials" in best
     assert "protocol" in best
 
+    assert main(["study", "confirm", "BP-dnn", "--seeds", "2", "--episodes", "5", "--workers", "1"]) == 0
+    anew = capsys.readouterr().out
+    assert re.search(r"seed 1001: [0-9.]+, SD [0-9.]+, on 5 new episodes", anew)
+    assert re.search(
+        r"trial \d, one of 3, in the search: [0-9.]+\nanew, seeds 1000 to 1001: [0-9.]+ \(SD", anew
+    )
+
     assert main(["study", "export", "BP-dnn", "--preset", "best.json", "--csv", "all.csv"]) == 0
     with open("all.csv") as file:
         rows = list(csv.DictReader(file))

@@ -84,9 +84,8 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
         try:
             with understood(storage):
                 names = optuna.get_all_study_names(storage)
-                tables = tuple(
-                    _of_optuna(optuna.load_study(study_name=name, storage=storage)) for name in names
-                )
+                studies = [optuna.load_study(study_name=name, storage=storage) for name in names]
+                tables = tuple(_of_optuna(study) for study in studies if not _learned_anew(study))
         finally:
             storage.engine.dispose()
     except StorageError as error:
@@ -94,6 +93,13 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
     if not tables:
         raise StudyError(f"the storage {shown(url)} holds no study")
     return tables
+
+
+def _learned_anew(study: Study) -> bool:
+    """Whether it is one trial of another study, learned anew with other seeds: nothing was searched."""
+    from ..search.space import ANEW
+
+    return str(study.user_attrs.get("agent", "")).endswith(f"-{ANEW}")
 
 
 def _of_optuna(study: Study) -> StudyTable:

@@ -21,6 +21,7 @@ def add_to(commands: Any) -> None:
     group = commands.add_parser("study", help="search for hyperparameters, as in the paper")
     actions = group.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add_run(actions)
+    _add_confirm(actions)
     status = actions.add_parser("status", help="how far the studies of a storage are")
     best = actions.add_parser("best", help="the best trial, by the paper's rule")
     export = actions.add_parser("export", help="the best trial as a preset, all trials as CSV")
@@ -67,7 +68,6 @@ def _add_run(actions: Any) -> None:
         help="dnn (plain network) or nfn (neuro-fuzzy)",
     )
     run.add_argument("--trials", type=whole(1), default=720, help="finished trials wanted (default: 720)")
-    run.add_argument("--workers", type=whole(1), default=os.cpu_count() or 1, help="default: one per core")
     run.add_argument("--name", help="of the study (default: TASK-AGENT; in another space TASK-AGENT-SPACE)")
     _add_storage(run)
     run.add_argument("--preset", help="what the search leaves open (default: paper, or the task's own)")
@@ -101,20 +101,57 @@ def _add_run(actions: Any) -> None:
         "paper with 'paper' (default: TASK-dnn of the same storage)",
     )
     add_import(run)
-    run.add_argument("--runs", default="runs/studies", metavar="FOLDER", help="where trials keep checkpoints")
-    run.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    run.add_argument("--threads", type=whole(1), default=1, help="threads of each worker (default: 1)")
-    run.add_argument("--retries", type=whole(0), default=3, help="of a trial whose worker died (default: 3)")
-    run.add_argument(
+    _add_workers(run)
+    run.add_argument("--objective", help=argparse.SUPPRESS)
+    run.set_defaults(run=run_search)
+
+
+def _add_workers(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--workers", type=whole(1), default=os.cpu_count() or 1, help="default: one per core"
+    )
+    command.add_argument(
+        "--runs", default="runs/studies", metavar="FOLDER", help="where trials keep checkpoints"
+    )
+    command.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    command.add_argument("--threads", type=whole(1), default=1, help="threads of each worker (default: 1)")
+    command.add_argument(
+        "--retries", type=whole(0), default=3, help="of a trial whose worker died (default: 3)"
+    )
+    command.add_argument(
         "--engine",
         default="processes",
         choices=("processes", "ray"),
         metavar="ENGINE",
         help="processes (default) or ray",
     )
-    run.add_argument("--ray-address", metavar="HOST:PORT", help="of a Ray cluster (default: the running one)")
-    run.add_argument("--objective", help=argparse.SUPPRESS)
-    run.set_defaults(run=run_search)
+    command.add_argument(
+        "--ray-address", metavar="HOST:PORT", help="of a Ray cluster (default: the running one)"
+    )
+
+
+def _add_confirm(actions: Any) -> None:
+    command = actions.add_parser(
+        "confirm",
+        help="learn the best trial anew with new seeds: its true figure",
+        description="The best of many trials was lucky. Here its settings are learned anew, to the end, with seeds "
+        "that the study did not see, and each agent plays episodes that no choice was made on. Ctrl-C stops; the "
+        "same command goes on. These trials are a study of their own, STUDY-trialN, in the same storage.",
+    )
+    command.add_argument("study", metavar="STUDY", help="name of the study, such as BP-dnn")
+    command.add_argument("--trial", type=whole(0), help="which trial (default: the best)")
+    command.add_argument("--seeds", type=whole(1), default=5, help="new seeds (default: 5)")
+    command.add_argument(
+        "--seed", type=whole(), help="the first of them (default: 1000 after the study's first)"
+    )
+    command.add_argument(
+        "--episodes", type=whole(1), default=100, help="new episodes for each seed in the end (default: 100)"
+    )
+    command.add_argument("--name", help="of the study that these trials make (default: STUDY-trialN)")
+    _add_storage(command)
+    add_import(command)
+    _add_workers(command)
+    command.set_defaults(run=run_confirm)
 
 
 def _need_optuna() -> None:
@@ -135,9 +172,7 @@ def run_search(options: argparse.Namespace) -> int:
             task=options.task,
             agent=options.agent,
             trials=options.trials,
-            workers=options.workers,
             name=options.name,
-            storage=options.storage,
             preset=options.preset,
             learner=options.learner,
             games=options.games,
@@ -147,12 +182,7 @@ def run_search(options: argparse.Namespace) -> int:
             prune=options.prune,
             inherit=options.inherit,
             objective=options.objective or TRIAL,
-            runs=options.runs,
-            device=options.device,
-            threads=options.threads,
-            retries=options.retries,
-            engine=options.engine,
-            ray_address=options.ray_address,
+            **_work(options),
         ),
         also_known=options.parser.option_names,
     )
@@ -171,9 +201,56 @@ def run_search(options: argparse.Namespace) -> int:
     try:
         study.run(tell)
     except KeyboardInterrupt as error:
-        print("\nstopped; finished trials are kept: run the same command to go on", flush=True)
-        return code_of(error)
+        return _stopped(error)
     return _print_best(best_of_study(options.storage, study.name))
+
+
+def _stopped(error: KeyboardInterrupt) -> int:
+    print("\nstopped; finished trials are kept: run the same command to go on", flush=True)
+    return code_of(error)
+
+
+def _work(options: argparse.Namespace) -> dict[str, Any]:
+    """Where a study lies, and who makes its trials: what `_add_storage` and `_add_workers` ask for."""
+    names = ("storage", "workers", "runs", "device", "threads", "retries", "engine", "ray_address")
+    return {name: getattr(options, name) for name in names}
+
+
+def run_confirm(options: argparse.Namespace) -> int:
+    """Learn a trial anew; exit code 0 when all seeds are there, 130 when stopped."""
+    _need_optuna()
+    from ..usecases.confirming import ConfirmRequest, NewScore, prepare_confirmation
+
+    prepared = prepare_confirmation(
+        ConfirmRequest(
+            study=options.study,
+            trial=options.trial,
+            seeds=options.seeds,
+            first_seed=options.seed,
+            episodes=options.episodes,
+            name=options.name,
+            **_work(options),
+        )
+    )
+    study = prepared.study
+    print(f"study {study.name}: {study.settings.protocol}", flush=True)
+
+    def tell(score: NewScore, done: int) -> None:
+        print(
+            f"{done:4}/{options.seeds}  seed {score.seed}: {score.mean:.2f}, SD {score.sd:.2f}, on {score.episodes} "
+            f"new episodes; best epoch in training {max(score.epochs):.2f}",
+            flush=True,
+        )
+
+    try:
+        found = prepared.run(tell)
+    except KeyboardInterrupt as error:
+        return _stopped(error)
+    searched = prepared.trial
+    print(f"trial {searched.number}, one of {prepared.finished}, in the search: {searched.values[0]:.2f}")
+    seeds = [score.seed for score in found.scores]
+    print(f"anew, seeds {min(seeds)} to {max(seeds)}: {found.mean:.2f} (SD of the seeds {found.sd:.2f})")
+    return 0
 
 
 def run_status(options: argparse.Namespace) -> int:

@@ -39,6 +39,8 @@ class Assignment:
     report: Callable[[Sequence[Mapping[str, float]]], bool]
     """To be called after each epoch with all epochs so far: `{"epoch", "mean", "sd"}` each. Where it gives False, the
     trial lags, and ends with these epochs."""
+    new_episodes: int = 0
+    """So many episodes that no choice was made on are to be played by the best epoch's network in the end."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Outcome:
     """The training step of the checkpoint that it went on from; 0 if it began anew."""
     pruned: bool = False
     """Whether it ended early, for it lagged."""
+    new_returns: Sequence[float] = ()
+    """Of the new episodes, if any were asked for."""
 
     @property
     def best(self) -> Mapping[str, float]:

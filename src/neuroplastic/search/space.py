@@ -1,4 +1,4 @@
-"""Search spaces, the paper's two as printed and four of ours, and the configuration that a point of one describes."""
+"""Search spaces: the paper's two as printed, four of ours, none; the configuration that a point of one describes."""
 
 from __future__ import annotations
 
@@ -141,10 +141,13 @@ SHORT_NFN_SPACE: Space = {
     "structure_rate": Interval(0.05, 0.5, log=True),
 }
 
+ANEW = "anew"
+"""The space in which nothing is searched: one trial's settings are learned anew with other seeds."""
 SPACES: Mapping[str, Mapping[str, Space]] = {
     "paper": {"dnn": DNN_SPACE, "nfn": NFN_SPACE},
     "ours": {"dnn": OUR_DNN_SPACE, "nfn": OUR_NFN_SPACE},
     "short": {"dnn": SHORT_DNN_SPACE, "nfn": SHORT_NFN_SPACE},
+    ANEW: {"dnn": {}, "nfn": {}},
 }
 """by name and agent"""
 

@@ -19,7 +19,7 @@ from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
 from ..experiment.tasks import find_task, known_task, preset_of
 from .objective import current_address
-from .space import SPACES, Space, at_point, in_space, own_point
+from .space import ANEW, SPACES, Space, at_point, in_space, own_point
 from .storage import understood
 
 DIRECTIONS: tuple[Literal["maximize", "minimize"], ...] = ("maximize", "minimize", "maximize")
@@ -53,8 +53,11 @@ class StudySettings:
     """Whether trials that lag end early, see `pruning`."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Other fields of the configuration that every trial has, by name."""
+    new_episodes: int = 0
+    """Episodes that no choice was made on, which each trial's best network plays in the end."""
     inherited: Mapping[str, Any] = field(default_factory=dict)
-    """What a neuro-fuzzy agent takes over from the plain agent's best trial."""
+    """What trials take over from one of another study: a neuro-fuzzy agent from the plain one's best, in the paper's
+    space; all that was searched, where a trial is learned anew."""
     inherited_from: str = ""
     objective: str = TRIAL
     """Where the function lies that makes a trial, as `module:function`."""
@@ -64,7 +67,8 @@ class StudySettings:
         choose("agent", self.agent, SPACES[self.searched])
         for name in _PROTOCOL:
             at_least(name, getattr(self, name), 1)
-        at_least("seed", self.seed, 0)
+        for name in ("seed", "new_episodes"):
+            at_least(name, getattr(self, name), 0)
 
     @classmethod
     def asked(
@@ -109,7 +113,9 @@ class StudySettings:
         made_by = "" if self.objective == TRIAL else f"; trials by {self.objective}, not the game"
         fields = "".join(f", {name} {value}" for name, value in self.fields.items())
         learner = "" if self.learner == "dqn" else f", learner {self.learner}"
-        space = "" if self.searched == "paper" else f", space {self.searched}"
+        space = {"paper": "", ANEW: f", settings of {self.inherited_from}"}.get(
+            self.searched, f", space {self.searched}"
+        )
         early = ", trials that lag end early" if self.prune else ""
         whole = self._length == TrialProtocol() and self.searched == "paper" and not self.prune
         as_printed = self.preset == "paper" and not self.fields and whole
@@ -117,7 +123,7 @@ class StudySettings:
         return (
             f"{kind}: {self.epochs} epochs of {self.steps_per_epoch} steps, {self.episodes} episodes after each{fields}"
             f"{learner}{space}{early}, rest from preset {self.preset}, seed {self.seed}; mean and SD of the best epoch"
-            f"{made_by}"
+            f"{f', then {self.new_episodes} new episodes' if self.new_episodes else ''}{made_by}"
         )
 
     @property
@@ -145,6 +151,18 @@ class StudySettings:
     def first_point(self) -> dict[str, Any] | None:
         """Where a search of ours begins: at the preset, if that lies in the space. The paper's begins anywhere."""
         return None if self.searched == "paper" else own_point(self.base(self.seed), self.space())
+
+    def anew(self, trial: FrozenTrial, study: str, *, seed: int, new_episodes: int) -> StudySettings:
+        """To learn a trial's settings anew with the seeds from `seed` on, to the end."""
+        return dataclasses.replace(
+            self,
+            searched=ANEW,
+            prune=False,
+            seed=seed,
+            new_episodes=new_episodes,
+            inherited={**self.inherited, **trial.params},
+            inherited_from=f"trial {trial.number} of study {study}",
+        )
 
     def as_json(self) -> dict[str, Any]:
         """In a form that JSON can hold."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from ..experiment.agent import build_agent, greedy
 from ..experiment.configuration import RunConfig
 from ..experiment.run_folder import RunError, RunFolder, run_folders
 from ..experiment.trial import Progress, Stopped, Trial, summarise
 from .objective import Assignment, Outcome, TrialStopped
 from .recovery import drop_checkpoints
+
+NEW_EPISODES = 9001
+"""The seed of episodes that no choice is made on."""
 
 
 def run_trial(assignment: Assignment) -> Outcome:
@@ -33,7 +37,22 @@ def run_trial(assignment: Assignment) -> Outcome:
                 raise TrialStopped from None
         best = summarise(trial.metrics).best
         clean_up = partial(drop_checkpoints, assignment.folder)
-        return Outcome(_epochs(trial), folder.returns(best.epoch), clean_up, resumed_at, lags)
+        new = _new_returns(trial, assignment) if assignment.new_episodes else []
+        return Outcome(_epochs(trial), folder.returns(best.epoch), clean_up, resumed_at, lags, new)
+
+
+def _new_returns(trial: Trial, assignment: Assignment) -> list[float]:
+    """Of episodes that no choice was made on, with the best epoch's network."""
+    agent = build_agent(trial.config)
+    trial.folder.load_into(agent, "best")
+
+    def on_episode(*_: object) -> None:
+        if assignment.stop.is_set():
+            raise TrialStopped
+
+    policy = partial(greedy, agent.eval().to(assignment.device))
+    played = trial.games.play(policy, assignment.new_episodes, seed=NEW_EPISODES, on_episode=on_episode)
+    return [result.return_ for result in played]
 
 
 def _epochs(trial: Trial) -> list[dict[str, float]]:

@@ -201,6 +201,7 @@ class Worker:
             device=self.job.device,
             stop=self.stop,
             report=report,
+            new_episodes=self._settings.new_episodes,
         )
 
     def _lags(self, epochs: Sequence[Mapping[str, float]]) -> bool:
@@ -221,6 +222,7 @@ class Worker:
             "resumed_at": outcome.resumed_at,
             "pruned": outcome.pruned,
             "seconds": round(seconds, 3),
+            **({"new_returns": list(outcome.new_returns)} if outcome.new_returns else {}),
         }
         for name, value in attributes.items():
             self._rdb.set_trial_user_attr(trial._trial_id, name, value)

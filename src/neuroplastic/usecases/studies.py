@@ -39,16 +39,28 @@ from .training import parsed_fields
 OnTrial = Callable[[FrozenTrial, int], None]
 
 
-@dataclass(frozen=True)
-class StudyRequest:
+@dataclass(frozen=True, kw_only=True)
+class WorkRequest:
+    """Where a study lies, and who makes its trials."""
+
+    storage: str = "sqlite:///studies.db"
+    workers: int = 1
+    runs: str = "runs/studies"
+    device: str = "cpu"
+    threads: int = 1
+    retries: int = 3
+    engine: str = "processes"
+    ray_address: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRequest(WorkRequest):
     """A study that is to be made, or to go on."""
 
     task: str
     agent: str
     trials: int = 720
-    workers: int = 1
     name: str | None = None
-    storage: str = "sqlite:///studies.db"
     preset: str | None = None
     learner: str | None = None
     games: int = 1
@@ -59,12 +71,6 @@ class StudyRequest:
     prune: bool = False
     inherit: str | None = None
     objective: str = TRIAL
-    runs: str = "runs/studies"
-    device: str = "cpu"
-    threads: int = 1
-    retries: int = 3
-    engine: str = "processes"
-    ray_address: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class PreparedStudy:
     name: str
     settings: StudySettings
     job: Job
-    request: StudyRequest
+    request: WorkRequest
 
     def run(self, on_trial: OnTrial = lambda *_: None) -> None:
         """Have the trials made; returns when as many as asked for are complete."""
@@ -97,25 +103,38 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
         raise ConfigError("--inherit is for --agent nfn: the plain agent searches all of its own values")
     if request.space != "paper" and request.inherit:
         raise ConfigError(f"--inherit is for the paper's space: {request.space!r} leaves nothing to inherit")
-    device = usable_device(request.device) if request.engine == "processes" else None
+    check_device(request)
     settings = _settings(request, also_known)
     storage = open_storage(request.storage)
     task = find_task(request.task)
     name = request.name or study_name(task.key, request.agent, request.space)
     if request.agent == "nfn" and request.space == "paper":
         settings = _with_inherited(settings, request, storage, name)
-    if device is not None:
-        check_room_for_workers(settings, min(request.workers, request.trials), device)
+    return prepared_study(request, storage, name, settings, request.trials)
+
+
+def check_device(request: WorkRequest) -> None:
+    """Raise a ConfigError for a device that this machine does not have, where its own processes are to work."""
+    if request.engine == "processes":
+        usable_device(request.device)
+
+
+def prepared_study(
+    request: WorkRequest, storage: optuna.storages.RDBStorage, name: str, settings: StudySettings, trials: int
+) -> PreparedStudy:
+    """With the study in its storage, once there is room for its workers."""
+    if request.engine == "processes":
+        check_room_for_workers(settings, min(request.workers, trials), usable_device(request.device))
     settings = create_study(storage, name, settings)
     job = Job(
         storage=storage_url(request.storage),
         study=name,
-        trials=request.trials,
+        trials=trials,
         runs=os.path.abspath(request.runs),
         device=request.device,
         threads=request.threads,
         retries=request.retries,
-        modules=modules_of(task),
+        modules=modules_of(find_task(settings.task)),
     )
     return PreparedStudy(name, settings, job, request)
 
@@ -268,12 +287,7 @@ def export_study(
         raise ConfigError("say what to write: --preset FILE.json, --csv FILE.csv, or both")
     study = load_study(open_storage(storage_address, create=False), name)
     settings_of(study)  # refuses another's study
-    trial = best_trial(study)
-    if number is not None:
-        chosen = [entry for entry in complete(study) if entry.number == number]
-        if not chosen:
-            raise StudyError(f"study {name!r} has no finished trial {number}")
-        trial = chosen[0]
+    trial = trial_of(study, number)
     contents = {}
     if preset:
         if not preset.endswith(".json"):
@@ -283,3 +297,13 @@ def export_study(
         contents[table] = export_table(study)
     write_new(contents)
     return list(contents)
+
+
+def trial_of(study: optuna.Study, number: int | None) -> FrozenTrial:
+    """A finished trial by its number; without one, the best."""
+    if number is None:
+        return best_trial(study)
+    for trial in complete(study):
+        if trial.number == number:
+            return trial
+    raise StudyError(f"study {study.study_name!r} has no finished trial {number}")
