@@ -92,7 +92,8 @@ study-all: setup  ## the paper's search and ours for all tasks and both agents, 
 	    --games 5 --storage sqlite:///doom_studies.db || exit 1; \
 	done; done
 
-study-winners: setup  ## the best trials that make study-all found, learned anew with five seeds (hours on 2 cores; goes on)
+study-winners: setup  ## the best trials that make study-all found, learned anew with five seeds (a day on 2 cores; goes on)
+	test -e doom_studies.db || cp docs/data/doom_studies.db doom_studies.db
 	for task in $(TASKS); do for agent in dnn nfn dnn-short nfn-short; do \
 	  $(BIN)/neuroplastic study confirm $$task-$$agent --storage sqlite:///doom_studies.db || exit 1; \
 	done; done

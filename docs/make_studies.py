@@ -24,10 +24,10 @@ from winners import WINNERS, Winner, scores, winners
 
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.search.best import best_trial
+from neuroplastic.search.confirmed import new_score
 from neuroplastic.search.space import ANEW
 from neuroplastic.search.storage import open_storage
 from neuroplastic.search.studies import complete, load_study, settings_of
-from neuroplastic.usecases.confirming import new_score
 
 HERE = Path(__file__).parent
 STUDIES = HERE / "data" / "doom_studies.db"
@@ -94,24 +94,25 @@ def searches() -> dict[tuple[str, str], Search]:
 
 
 def collect(storage_file: Path) -> None:
-    """Add the winners that `neuroplastic study confirm` learned anew there; a row that is there is replaced."""
-    rows = {(w.task, w.agent, w.seed): w for w in winners()}
+    """Put the winners that `neuroplastic study confirm` learned anew there in the place of earlier ones."""
+    rows = winners()
     for study in copied(storage_file):
         if settings_of(study).searched != ANEW:
             continue
         searched, _, trial = study.study_name.rpartition("-trial")
         task, _, agent = searched.partition("-")
-        for score in map(new_score, complete(study)):
+        rows = [row for row in rows if (row.task, row.agent) != (task, agent)]
+        for score in (new_score(study.study_name, made) for made in complete(study)):
             epochs = " / ".join(f"{mean:.2f}" for mean in score.epochs)
-            row = Winner(
+            found = Winner(
                 *(task, agent, int(trial), score.seed, epochs),
                 *(round(score.mean, 4), round(score.sd, 4), score.episodes),
             )
-            rows[task, agent, score.seed] = row
+            rows.append(found)
     with WINNERS.open("w", newline="") as file:
         table = csv.DictWriter(file, [f.name for f in fields(Winner)])
         table.writeheader()
-        table.writerows(asdict(rows[key]) for key in sorted(rows))
+        table.writerows(map(asdict, sorted(rows, key=lambda row: (row.task, row.agent, row.seed))))
 
 
 def number(value: float) -> str:
@@ -211,7 +212,7 @@ def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
         return ""
     studies = f"Fewer than {WANTED} trials: {', '.join(few)}. " if few else ""
     seeds = f"Winners on fewer than {NEW_SEEDS} new seeds: {len(lone)} of {len(counts)}. " if lone else ""
-    more = "For want of time; `make study-all` goes on with the trials that are there."
+    more = "For want of time; `make study-all` and `make study-winners` go on from what is there."
     return f"**Not finished.** {studies}{seeds}{more}"
 
 

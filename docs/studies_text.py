@@ -29,8 +29,8 @@ plain one that was known when its study began. Nobody teaches these agents, nor 
 of the means of five epochs of five seeds, on the 20 (with places 60) fixed episodes that its training judges by.
 
 **In our space** (`--space short`) what the learner does with its steps is searched about the values of `short`, of
-rewards alone, too. Its searches begin at `short` itself and go by the mean alone, and trials that lag behind half of
-the finished ones end after two to five of ten epochs ([how](how_to/studies.md#cheaper-protocols)); the row of trials
+rewards alone, too. Its searches begin at `short` itself and go by the mean alone, and trials whose greatest mean
+lags end after two to five of ten epochs ([how](how_to/studies.md#cheaper-protocols)); the row of trials
 says how many. Encoders have half of the preset's channels (in HTL, TC and GH `--hidden-channels 16 --things 32`): so
 a trial takes about half of the time on a CPU, and where that was tried before, nothing was lost (seed 15, on
 training's own episodes: BR 62.0, HTL 19.8, GH 2100). In DTC, where it was not, something may be: there the best trial
@@ -41,9 +41,9 @@ high, random actions that become rare slowly, 8 tics a decision); it begins to h
 not once in 5,000 steps ([each epoch](data/doom_winners.csv), rows `BR,nfn-short`). One run a trial does not see that:
 train a winner with further seeds before you use it.
 
-Last comes a search with the preset `taught`, in which a script advises in training (`--space ours`; its trials were
-drawn by all three objectives). [So](long.md#the-short-budget) it must not be set beside the others as if it were of
-rewards alone. It was begun on a GPU, and is not finished.
+Last comes a search with the preset `taught`, in which a script advises in training (`--space ours`; its trials so far
+were drawn by all three objectives). [So](long.md#the-short-budget) it must not be set beside the others as if it were
+of rewards alone. It was begun on a GPU, and is not finished.
 
 {{overview}}
 

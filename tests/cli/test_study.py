@@ -38,9 +38,9 @@ def test_run_status_best_export_and_a_neuro_fuzzy_study_that_inherits(tmp_path, 
     assert main(["study", "confirm", "BP-dnn", "--seeds", "2", "--episodes", "5", "--workers", "1"]) == 0
     anew = capsys.readouterr().out
     assert re.search(r"seed 1001: [0-9.]+, SD [0-9.]+, on 5 new episodes", anew)
-    assert re.search(
-        r"trial \d, one of 3, in the search: [0-9.]+\nanew, seeds 1000 to 1001: [0-9.]+ \(SD", anew
-    )
+    assert re.search(r"trial \d, one of 3, in the search: [0-9.]+\nanew, seeds 1000 to 1001, 5 new ", anew)
+    assert main(["study", "status"]) == 0
+    assert f"  {anew.splitlines()[-1]}\n" in capsys.readouterr().out
 
     assert main(["study", "export", "BP-dnn", "--preset", "best.json", "--csv", "all.csv"]) == 0
     with open("all.csv") as file:

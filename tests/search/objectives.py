@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 
 from neuroplastic.search.cheap import bowl
 from neuroplastic.search.objective import Assignment, Outcome, TrialFailed, TrialStopped
@@ -60,3 +61,8 @@ def busy(assignment: Assignment) -> Outcome:
     for count in range(50):
         assignment.report([{"epoch": epoch, "mean": 0.0, "sd": 0.0} for epoch in range(1 + count % 3)])
     return _witnessed(assignment, 0.0)
+
+
+def forgetful(assignment: Assignment) -> Outcome:
+    """Plays no new episodes, whoever asks for them."""
+    return replace(bowl(assignment), new_returns=())

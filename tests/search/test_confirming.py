@@ -1,5 +1,6 @@
 """A study's best trial learned anew: with which settings, seeds and episodes, and what is refused."""
 
+import copy
 import dataclasses
 import statistics
 import threading
@@ -10,19 +11,25 @@ import pytest
 from neuroplastic.analysis.studies import load_studies
 from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.run_folder import run_folders
+from neuroplastic.search.confirmed import new_score
 from neuroplastic.search.objective import Assignment, TrialStopped
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import StudyError, complete, load_study, settings_of
+from neuroplastic.search.studies import StudyError, complete, load_study, settings_of, study_names
 from neuroplastic.search.trial_objective import NEW_EPISODES, run_trial
+from neuroplastic.usecases import confirming
 from neuroplastic.usecases.confirming import (
     APART,
     ConfirmRequest,
-    confirmation,
-    new_score,
     prepare_confirmation,
 )
 from neuroplastic.usecases.runs import evaluate_run
-from neuroplastic.usecases.studies import StudyRequest, prepare_study
+from neuroplastic.usecases.studies import (
+    StudyRequest,
+    best_of_study,
+    export_study,
+    prepare_study,
+    study_states,
+)
 
 BOWL = "neuroplastic.search.cheap:bowl"
 
@@ -41,6 +48,7 @@ def searched(where, trials=4, *, name="s", prune=False) -> str:
         trials=trials,
         name=name,
         prune=prune,
+        space="short" if prune else "paper",
         objective=BOWL,
         fields=fields,
         seed=7,
@@ -114,9 +122,11 @@ def test_mistakes_are_refused_before_anything_is_written(where):
         prepare_confirmation(ConfirmRequest(study="t", **where))
     with pytest.raises(ConfigError, match="episodes must be a whole number of at least 1"):
         prepare_confirmation(ConfirmRequest(study="s", episodes=0, **where))
-    with pytest.raises(StudyError, match="'s' is a search"):
-        confirmation(where["storage"], "s")
-    assert [table.name for table in load_studies(where["storage"])] == ["s"]
+    with pytest.raises(ConfigError, match="new_episodes must be at most 1000000"):
+        prepare_confirmation(ConfirmRequest(study="s", episodes=10**7, **where))
+    with pytest.raises(ConfigError, match="seed must be at most"):
+        prepare_confirmation(ConfirmRequest(study="s", first_seed=10**30, **where))
+    assert study_names(open_storage(where["storage"], create=False)) == ["s"]
     prepare_confirmation(ConfirmRequest(study="s", trial=1, seeds=1, **where)).run()
     with pytest.raises(ConfigError, match="'s-trial1' is itself trial 1 of study s, learned anew"):
         prepare_confirmation(ConfirmRequest(study="s-trial1", **where))
@@ -131,8 +141,68 @@ def test_reports_leave_out_what_was_learned_anew(where):
 def test_damaged_new_returns_are_named(where):
     searched(where)
     trial = complete(study_of(where, "s"))[0]
-    with pytest.raises(StudyError, match="new_returns of its trial 0 is None"):
-        new_score(trial)
+    with pytest.raises(StudyError, match="its trial 0 has no new_returns"):
+        new_score("s", trial)
+    for name, value in (
+        ("new_returns", [float("nan"), 1.0]),
+        ("new_returns", "no list"),
+        ("epochs", [{"epoch": 1}]),
+        ("epochs", []),
+        ("epochs", 5),
+        ("epochs", [{"epoch": 1, "mean": "a"}]),
+    ):
+        damaged = copy.deepcopy(trial)
+        damaged.set_user_attr(name, value)
+        with pytest.raises(StudyError, match=f"study 's' is damaged: {name} of its trial 0 is"):
+            new_score("s", damaged)
+
+
+def test_a_good_and_a_bad_trial_come_to_what_they_are(where):
+    searched(where, 6)
+    trials = sorted(complete(study_of(where, "s")), key=lambda trial: trial.values[0])
+    found = [
+        prepare_confirmation(ConfirmRequest(study="s", trial=trial.number, seeds=1, **where)).run().mean
+        for trial in (trials[0], trials[-1])
+    ]
+    assert found[0] < found[1]
+    assert found == pytest.approx([trials[0].values[0], trials[-1].values[0]], abs=2)
+
+
+def test_an_objective_that_plays_no_new_episodes_completes_no_trial(where):
+    prepare_study(
+        StudyRequest(task="BP", agent="dnn", trials=1, objective="tests.search.objectives:forgetful", **where)
+    ).run()
+    anew = prepare_confirmation(ConfirmRequest(study="BP-dnn", seeds=1, retries=0, **where))
+    with pytest.raises(StudyError, match="forgetful played 0 new episodes of 100"):
+        anew.run()
+    assert complete(study_of(where, "BP-dnn-trial0")) == []
+
+
+def test_a_search_of_more_than_a_thousand_seeds_moves_on_and_what_was_begun_keeps_its_seed(
+    where, monkeypatch
+):
+    searched(where)
+    prepare_confirmation(ConfirmRequest(study="s", trial=0, seeds=1, **where)).run()
+    monkeypatch.setattr(confirming, "APART", 1)
+    assert (
+        prepare_confirmation(ConfirmRequest(study="s", trial=1, seeds=1, **where)).study.settings.seed == 11
+    )
+    assert (
+        prepare_confirmation(ConfirmRequest(study="s", trial=0, seeds=2, **where)).study.settings.seed
+        == 7 + APART
+    )
+
+
+def test_what_was_learned_anew_has_a_state_and_no_best_trial(where):
+    searched(where)
+    prepared = prepare_confirmation(ConfirmRequest(study="s", trial=0, seeds=2, **where))
+    state = study_states(where["storage"], "s-trial0")[0]
+    assert (state.best, state.confirmed) == (None, None)
+    assert prepared.run() == study_states(where["storage"], "s-trial0")[0].confirmed
+    with pytest.raises(StudyError, match="s-trial0' searched nothing: it is trial 0 of study s"):
+        best_of_study(where["storage"], "s-trial0")
+    with pytest.raises(StudyError, match="searched nothing"):
+        export_study(where["storage"], "s-trial0", table="t.csv")
 
 
 def cartpole(where, **more) -> StudyRequest:

@@ -2,17 +2,22 @@
 
 import threading
 
+import optuna
 import pytest
+from optuna.trial import create_trial
 
 from neuroplastic.doom.presets import preset
+from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.run_folder import EpochMetrics
 from neuroplastic.experiment.trial import Stopped
 from neuroplastic.search import trial_objective
+from neuroplastic.search.best import best_of, near_ties
 from neuroplastic.search.objective import Assignment, TrialStopped
 from neuroplastic.search.pruning import FEWEST, lags
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import StudyError, create_study
+from neuroplastic.search.studies import DIRECTIONS, StudyError, complete, create_study
 from neuroplastic.search.worker import Worker
+from neuroplastic.usecases.studies import StudyRequest, prepare_study
 from tests.search.studies import begin, settings, trials_of
 
 FINISHED = [[0.0, 10.0 * number, 0.0, 0.0] for number in range(FEWEST)]  # their median after two epochs is 20
@@ -67,6 +72,36 @@ def test_study_that_prunes_is_not_continued_without(tmp_path):
     assert "trials that lag end early" in settings(prune=True).protocol
     with pytest.raises(StudyError, match="prune True"):
         create_study(opened, "s", settings())
+
+
+def asked(**changes) -> StudyRequest:
+    fields = {"epochs": "6", "episodes": "3"}
+    return StudyRequest(
+        **{"task": "BP", "agent": "dnn", "space": "short", "prune": True, "fields": fields} | changes
+    )
+
+
+def test_it_is_for_our_spaces_and_needs_epochs_to_look_at(tmp_path):
+    where = {"storage": f"sqlite:///{tmp_path}/s.db"}
+    with pytest.raises(ConfigError, match="--prune is for our spaces"):
+        prepare_study(asked(space="paper", **where))
+    with pytest.raises(ConfigError, match="give --epochs 4 or more, got 3"):
+        prepare_study(asked(fields={"epochs": "3"}, **where))
+    assert not (tmp_path / "s.db").exists()
+    assert prepare_study(asked(**where)).settings.prune
+
+
+def test_the_best_trial_is_one_that_ran_to_its_end():
+    def finished(mean, sd, pruned):
+        return create_trial(values=(mean, sd, 1.0), user_attrs={"returns": [0.0] * 25, "pruned": pruned})
+
+    study = optuna.create_study(directions=list(DIRECTIONS))
+    study.add_trials([finished(50, 0, True), finished(50, 10, False), finished(30, 1, False)])
+    assert best_of(complete(study)).number == 1
+    assert [trial.number for trial in near_ties(complete(study))] == [1]
+    alone = optuna.create_study(directions=list(DIRECTIONS))
+    alone.add_trials([finished(50, 0, True)])
+    assert best_of(complete(alone)).number == 0
 
 
 class Endless:

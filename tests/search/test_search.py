@@ -177,6 +177,20 @@ def test_nothing_is_inherited_in_our_space(tmp_path):
         prepare_study(replace(request, space="theirs"))
 
 
+def test_the_space_about_short_begins_at_that_preset_without_being_told(tmp_path):
+    request = StudyRequest(
+        task="BP",
+        agent="nfn",
+        trials=1,
+        storage=f"sqlite:///{tmp_path}/s.db",
+        space="short",
+        fields={"batch_size": "32"},
+    )
+    settings = prepare_study(request).settings
+    assert settings.preset == "short"
+    assert settings.first_point()["batch_size"] == 32
+
+
 def trial(mean, sd, slope, episodes=25):
     return create_trial(values=(mean, sd, slope), user_attrs={"returns": [0.0] * episodes})
 

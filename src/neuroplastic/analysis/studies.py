@@ -99,7 +99,8 @@ def _learned_anew(study: Study) -> bool:
     """Whether it is one trial of another study, learned anew with other seeds: nothing was searched."""
     from ..search.space import ANEW
 
-    return str(study.user_attrs.get("agent", "")).endswith(f"-{ANEW}")
+    settings = study.user_attrs.get("settings")
+    return isinstance(settings, dict) and settings.get("searched") == ANEW
 
 
 def _of_optuna(study: Study) -> StudyTable:

@@ -13,6 +13,7 @@ from .terminating import code_of
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
+    from ..search.confirmed import Confirmation, NewScore
     from ..usecases.studies import BestTrial
 
 
@@ -82,7 +83,8 @@ def _add_run(actions: Any) -> None:
     run.add_argument(
         "--prune",
         action="store_true",
-        help="end trials early that lag behind half of the finished ones after 2 epochs or more, up to half of them",
+        help="end trials early whose greatest mean is below the median of those that came as far; looked at after the "
+        "2nd epoch and later ones, up to half of all",
     )
     run.add_argument("--learner", help="dqn or parallel_q (default: the preset's)")
     run.add_argument(
@@ -136,7 +138,8 @@ def _add_confirm(actions: Any) -> None:
         help="learn the best trial anew with new seeds: its true figure",
         description="The best of many trials was lucky. Here its settings are learned anew, to the end, with seeds "
         "that the study did not see, and each agent plays episodes that no choice was made on. Ctrl-C stops; the "
-        "same command goes on. These trials are a study of their own, STUDY-trialN, in the same storage.",
+        "same command goes on (while the search goes on, too, another trial may become the best: --trial holds one). "
+        "These trials are a study of their own, STUDY-trialN, in the same storage.",
     )
     command.add_argument("study", metavar="STUDY", help="name of the study, such as BP-dnn")
     command.add_argument("--trial", type=whole(0), help="which trial (default: the best)")
@@ -219,7 +222,7 @@ def _work(options: argparse.Namespace) -> dict[str, Any]:
 def run_confirm(options: argparse.Namespace) -> int:
     """Learn a trial anew; exit code 0 when all seeds are there, 130 when stopped."""
     _need_optuna()
-    from ..usecases.confirming import ConfirmRequest, NewScore, prepare_confirmation
+    from ..usecases.confirming import ConfirmRequest, prepare_confirmation
 
     prepared = prepare_confirmation(
         ConfirmRequest(
@@ -248,9 +251,16 @@ def run_confirm(options: argparse.Namespace) -> int:
         return _stopped(error)
     searched = prepared.trial
     print(f"trial {searched.number}, one of {prepared.finished}, in the search: {searched.values[0]:.2f}")
-    seeds = [score.seed for score in found.scores]
-    print(f"anew, seeds {min(seeds)} to {max(seeds)}: {found.mean:.2f} (SD of the seeds {found.sd:.2f})")
+    print(_anew(found))
     return 0
+
+
+def _anew(found: Confirmation) -> str:
+    first, last = found.scores[0], found.scores[-1]
+    return (
+        f"anew, seeds {first.seed} to {last.seed}, {last.episodes} new episodes each: mean {found.mean:.2f}, "
+        f"SD of the seeds {found.sd:.2f}"
+    )
 
 
 def run_status(options: argparse.Namespace) -> int:
@@ -269,6 +279,8 @@ def run_status(options: argparse.Namespace) -> int:
         )
         if state.best is not None:
             print(f"  best: {_line(state.best)}")
+        if state.confirmed is not None:
+            print(f"  {_anew(state.confirmed)}")
         print(f"  {state.protocol or 'protocol unknown: not made by this command'}")
     return 0
 

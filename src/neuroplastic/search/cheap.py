@@ -16,14 +16,15 @@ def bowl(assignment: Assignment) -> Outcome:
     settings = assignment.config.protocol
     away = 0.0
     spaces = (space[assignment.config.agent] for space in SPACES.values())
-    space = next(space for space in spaces if assignment.params.keys() <= space.keys())
-    for name, value in assignment.params.items():
+    space = max(spaces, key=lambda space: len(space.keys() & assignment.params.keys()))
+    point = {name: value for name, value in assignment.params.items() if name in space}
+    for name, value in point.items():
         axis = space[name]
         if isinstance(axis, Choice):
             away += axis.values.index(value) / len(axis.values)
         else:
             away += abs((float(value) - axis.low) / (axis.high - axis.low) - 0.5)
-    digest = hashlib.sha256(json.dumps(dict(assignment.params), sort_keys=True).encode()).digest()
+    digest = hashlib.sha256(json.dumps(point, sort_keys=True).encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8], "little"))
     epochs, returns, best, pruned = [], [0.0], float("-inf"), False
     for epoch in range(1, settings.epochs + 1):

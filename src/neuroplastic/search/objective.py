@@ -29,6 +29,7 @@ class Assignment:
 
     config: RunConfig
     params: Mapping[str, Any]
+    """What was drawn, and what the study inherited."""
     slot: int
     attempt: int
     folder: Path
@@ -60,8 +61,8 @@ class Outcome:
 
     @property
     def best(self) -> Mapping[str, float]:
-        """The epoch of the greatest mean; of equals, the first."""
-        return max(self.epochs, key=lambda epoch: epoch["mean"])
+        """The epoch of the greatest mean; of equals the last, whose network is kept."""
+        return max(self.epochs, key=lambda epoch: (epoch["mean"], epoch["epoch"]))
 
     @property
     def values(self) -> tuple[float, float, float]:

@@ -13,8 +13,8 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from .. import catalog
-from ..errors import NeuroplasticError, at_least, choose, in_short
-from ..experiment.configuration import RunConfig, TrialProtocol
+from ..errors import NeuroplasticError, at_least, at_most, choose, in_short
+from ..experiment.configuration import MOST_EPISODES, RunConfig, TrialProtocol
 from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
 from ..experiment.tasks import find_task, known_task, preset_of
@@ -27,6 +27,8 @@ DIRECTIONS: tuple[Literal["maximize", "minimize"], ...] = ("maximize", "minimize
 TRIAL = "neuroplastic.search.trial_objective:run_trial"
 """The function that makes a trial of a task."""
 _KINDS: Mapping[str, type] = {"str": str, "int": int, "bool": bool, "Mapping[str, Any]": Mapping}
+MOST_SEED = 2**63
+"""The largest first seed; a trial's is that and its slot."""
 _PROTOCOL = ("epochs", "steps_per_epoch", "episodes", "games")
 
 
@@ -67,8 +69,8 @@ class StudySettings:
         choose("agent", self.agent, SPACES[self.searched])
         for name in _PROTOCOL:
             at_least(name, getattr(self, name), 1)
-        for name in ("seed", "new_episodes"):
-            at_least(name, getattr(self, name), 0)
+        for name, most in (("seed", MOST_SEED), ("new_episodes", MOST_EPISODES)):
+            at_most(name, at_least(name, getattr(self, name), 0), most)
 
     @classmethod
     def asked(
@@ -284,7 +286,7 @@ def trials_of(study: optuna.Study) -> list[FrozenTrial]:
     if "settings" in attributes_of(study):  # another's study may have other objectives
         for trial in trials:
             if trial.state == TrialState.COMPLETE:
-                _check_figures(study.study_name, trial)
+                check_figures(study.study_name, trial)
     return trials
 
 
@@ -304,7 +306,8 @@ _NOTED: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def _check_figures(study: str, trial: FrozenTrial) -> None:
+def check_figures(study: str, trial: FrozenTrial) -> None:
+    """Raise a StudyError unless a finished trial of ours has all that one has."""
     values = trial.values or []
     numbers = [value for value in values if isinstance(value, float) and math.isfinite(value)]
     if len(values) != len(DIRECTIONS) or numbers != values:
@@ -321,6 +324,30 @@ def _check_figures(study: str, trial: FrozenTrial) -> None:
         if not isinstance(trial.user_attrs.get(name), kind):
             found = in_short(repr(trial.user_attrs.get(name)), 60)
             raise StudyError(f"study {study!r} is damaged: {name} of its trial {trial.number} is {found}")
+    for name, told in (
+        ("epochs", _means(trial.user_attrs.get("epochs"))),
+        ("new_returns", trial.user_attrs.get("new_returns", [0.0])),
+    ):
+        if not are_numbers(told):
+            found = in_short(repr(trial.user_attrs.get(name)), 60)
+            raise StudyError(f"study {study!r} is damaged: {name} of its trial {trial.number} is {found}")
+
+
+def _means(epochs: Any) -> Any:
+    """The epochs' means, or what is there instead."""
+    try:
+        return [epoch["mean"] for epoch in epochs]
+    except (KeyError, TypeError):
+        return None
+
+
+def are_numbers(found: Any) -> bool:
+    """Whether it is a list of finite numbers, at least one."""
+    return (
+        isinstance(found, list)
+        and bool(found)
+        and all(isinstance(value, (int, float)) and math.isfinite(value) for value in found)
+    )
 
 
 def as_sampled(study: optuna.Study, settings: StudySettings) -> optuna.Study:
@@ -332,12 +359,19 @@ def as_sampled(study: optuna.Study, settings: StudySettings) -> optuna.Study:
     if settings.searched == "paper":
         return study
     seen = optuna.create_study(direction="maximize", sampler=study.sampler)
-    for trial in complete(study):
-        seen.add_trial(
-            optuna.trial.create_trial(
-                value=trial.values[0], params=trial.params, distributions=trial.distributions
+    for trial in trials_of(study):
+        if trial.state in (
+            TrialState.COMPLETE,
+            TrialState.RUNNING,
+        ):  # the sampler keeps away from what others try
+            seen.add_trial(
+                optuna.trial.create_trial(
+                    state=trial.state,
+                    value=trial.values[0] if trial.values else None,
+                    params=trial.params,
+                    distributions=trial.distributions,
+                )
             )
-        )
     return seen
 
 

@@ -28,13 +28,13 @@ from .. import catalog
 from ..errors import NeuroplasticError
 from ..memory import keep_freed_memory
 from .liveness import worker_name
-from .objective import Assignment, Outcome, TrialStopped, find_objective, means_of
+from .objective import Assignment, Outcome, TrialFailed, TrialStopped, find_objective, means_of
 from .pruning import lags
 from .recovery import fail, trials_of_slot
 from .slots import DONE, Lease, Slots
 from .space import distributions, draw
 from .storage import open_storage
-from .studies import StudyError, as_sampled, load_study, sampler, settings_of
+from .studies import StudyError, as_sampled, check_figures, load_study, sampler, settings_of
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ERRORS_AFTER_RETRIES = 3
@@ -194,7 +194,7 @@ class Worker:
 
         return Assignment(
             config=self._settings.config(trial.params, lease.slot),
-            params=trial.params,
+            params={**self._settings.inherited, **trial.params},
             slot=lease.slot,
             attempt=lease.attempt,
             folder=self.job.folder(lease.slot),
@@ -207,6 +207,8 @@ class Worker:
     def _lags(self, epochs: Sequence[Mapping[str, float]]) -> bool:
         """Whether a trial with these epochs is to end early, by the trials that are finished now."""
         finished = self._cached.get_all_trials(self._study_id, deepcopy=False, states=(TrialState.COMPLETE,))
+        for trial in finished:
+            check_figures(self.job.study, trial)
         return lags(
             means_of(epochs),
             [means_of(trial.user_attrs["epochs"]) for trial in finished],
@@ -215,6 +217,9 @@ class Worker:
 
     def _complete(self, trial: FrozenTrial, lease: Lease, outcome: Outcome, seconds: float) -> None:
         values = outcome.values
+        asked, played = self._settings.new_episodes, len(outcome.new_returns)
+        if played != asked:
+            raise TrialFailed(f"{self._settings.objective} played {played} new episodes of {asked}")
         attributes = {
             "epochs": [dict(epoch) for epoch in outcome.epochs],
             "returns": list(outcome.returns),

@@ -14,10 +14,12 @@ from ..errors import ConfigError
 from ..experiment.options import options
 from ..experiment.tasks import find_task, modules_of
 from ..search.best import best_of, best_trial, near_ties
+from ..search.confirmed import Confirmation, confirmation
 from ..search.device_room import check_room_for_workers
 from ..search.export import export_preset, export_table, write_new
+from ..search.pruning import FIRST
 from ..search.slots import Slots
-from ..search.space import SPACES, in_space, inherited_from
+from ..search.space import ANEW, SPACES, in_space, inherited_from
 from ..search.storage import open_storage, storage_url, understood
 from ..search.studies import (
     TRIAL,
@@ -36,6 +38,8 @@ from ..search.worker import Job
 from .devices import usable_device
 from .training import parsed_fields
 
+PRESETS = {"short": "short"}
+"""By space the preset that it is about."""
 OnTrial = Callable[[FrozenTrial, int], None]
 
 
@@ -103,8 +107,19 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
         raise ConfigError("--inherit is for --agent nfn: the plain agent searches all of its own values")
     if request.space != "paper" and request.inherit:
         raise ConfigError(f"--inherit is for the paper's space: {request.space!r} leaves nothing to inherit")
+    if request.space == "paper" and request.prune:
+        raise ConfigError(
+            "--prune is for our spaces: the paper's is searched by SD and slope too, which a trial that ended early "
+            "has of fewer epochs"
+        )
     check_device(request)
+    request = replace(request, preset=request.preset or PRESETS.get(request.space))
     settings = _settings(request, also_known)
+    if request.prune and settings.epochs < 2 * FIRST:
+        raise ConfigError(
+            f"--prune looks at trials after epoch {FIRST} up to half of them: give --epochs {2 * FIRST} or more, got "
+            f"{settings.epochs}"
+        )
     storage = open_storage(request.storage)
     task = find_task(request.task)
     name = request.name or study_name(task.key, request.agent, request.space)
@@ -222,6 +237,9 @@ class StudyState:
     running: int
     failed: int
     best: FrozenTrial | None
+    """None where nothing was searched"""
+    confirmed: Confirmation | None
+    """where a trial was learned anew"""
     protocol: str | None
 
 
@@ -242,13 +260,15 @@ def _state(storage: optuna.storages.RDBStorage, name: str) -> StudyState:
     finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     attributes = attributes_of(study)
     ours = "settings" in attributes  # another's study may have other objectives
+    anew = ours and settings_of(study).searched == ANEW
     return StudyState(
         name,
         number[TrialState.COMPLETE],
         asked,
         number[TrialState.RUNNING],
         number[TrialState.FAIL],
-        best_of(finished) if finished and ours else None,
+        best_of(finished) if finished and ours and not anew else None,
+        confirmation(study) if anew else None,
         attributes.get("protocol"),
     )
 
@@ -268,7 +288,7 @@ class BestTrial:
 def best_of_study(storage_address: str, name: str) -> BestTrial:
     """The best trial of a study that this package made."""
     study = load_study(open_storage(storage_address, create=False), name)
-    settings = settings_of(study)  # first of all: the best of another's study means nothing
+    settings = _search_of(study)  # first of all: the best of another's study means nothing
     trial, finished = best_trial(study), complete(study)
     parameters = {**settings.inherited, **trial.params}
     return BestTrial(study.study_name, trial, len(finished), tuple(near_ties(finished)), parameters)
@@ -286,7 +306,7 @@ def export_study(
     if not preset and not table:
         raise ConfigError("say what to write: --preset FILE.json, --csv FILE.csv, or both")
     study = load_study(open_storage(storage_address, create=False), name)
-    settings_of(study)  # refuses another's study
+    _search_of(study)
     trial = trial_of(study, number)
     contents = {}
     if preset:
@@ -297,6 +317,17 @@ def export_study(
         contents[table] = export_table(study)
     write_new(contents)
     return list(contents)
+
+
+def _search_of(study: optuna.Study) -> StudySettings:
+    """The settings of a study in which something was searched; refuses others."""
+    settings = settings_of(study)
+    if settings.searched == ANEW:
+        raise StudyError(
+            f"study {study.study_name!r} searched nothing: it is {settings.inherited_from}, learned anew; "
+            f"`neuroplastic study status {study.study_name}` shows what it came to"
+        )
+    return settings
 
 
 def trial_of(study: optuna.Study, number: int | None) -> FrozenTrial:

@@ -93,7 +93,10 @@ class QConfig:
     exploration_decay: float = field(default=0.9999, metadata={"help": "factor on that rate after each step"})
     exploration_floor: float = field(default=0.1, metadata={"help": "least rate of random actions"})
     exploration_hold: int = field(
-        default=1, metadata={"help": "decisions for which a random action is held; 1: each is drawn anew"}
+        default=1,
+        metadata={
+            "help": "decisions for which what was drawn holds, a random action or to do the best; 1: each is drawn anew"
+        },
     )
     exploration_advised: float = field(default=0.0, metadata={"help": HELP["exploration_advised"]})
     taught: float = field(default=0.0, metadata={"help": HELP["taught"]})
