@@ -33,13 +33,14 @@ rewards alone, too. Its searches begin at `short` itself and go by the mean alon
 lags end after two to five of ten epochs ([how](how_to/studies.md#cheaper-protocols)); the row of trials
 says how many. Encoders have half of the preset's channels (in HTL, TC and GH `--hidden-channels 16 --things 32`): so
 a trial takes about half of the time on a CPU, and where that was tried before, nothing was lost (seed 15, on
-training's own episodes: BR 62.0, HTL 19.8, GH 2100). In DTC, where it was not, something may be: there the best trial
-lies below the best run of `short` with the whole encoder.
+training's own episodes: BR 62.0, HTL 19.8, GH 2100).
 
-In BR the neuro-fuzzy agent's winner was lucky above all. Its settings lie near an end of the space (both step sizes
-high, random actions that become rare slowly, 8 tics a decision); it begins to hit late, and with two of five new seeds
-not once in 5,000 steps ([each epoch](data/doom_winners.csv), rows `BR,nfn-short`). One run a trial does not see that:
-train a winner with further seeds before you use it.
+What came of it is a warning: on new seeds the neuro-fuzzy agent's winners reach what
+[`short` itself](long.md#the-short-budget) has with the whole encoder in BP, GH and TC (where they pass it), and lie
+below it in BR, PP, HTL and DTC. Of 40 runs, one a trial, the best was lucky rather than better. In BR its settings lie
+near an end of the space (both step sizes high, random actions that become rare slowly, 8 tics a decision); it begins
+to hit late, and with two of five new seeds not once in 5,000 steps ([each epoch](data/doom_winners.csv), rows
+`BR,nfn-short`). In DTC half of the encoder may be too little. So confirm a winner with further seeds before you use it.
 
 Last comes a search with the preset `taught`, in which a script advises in training (`--space ours`; its trials so far
 were drawn by all three objectives). [So](long.md#the-short-budget) it must not be set beside the others as if it were
