@@ -59,8 +59,9 @@ class Search:
 
     @property
     def median(self) -> float:
-        """The median of the trials' means."""
-        return statistics.median(trial.values[0] for trial in self.trials)
+        """The median of the means of trials that ran to their end."""
+        whole = [trial for trial in self.trials if not trial.user_attrs.get("pruned")]
+        return statistics.median(trial.values[0] for trial in whole)
 
     @property
     def pruned(self) -> int:
@@ -157,7 +158,7 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
             (number(there.greatest) if (there := here[key]) else "" for key in TASKS),
         )
         yield line(
-            f"{title}, median of the trials",
+            f"{title}, median of those that ran to their end",
             (number(there.median) if (there := here[key]) else "" for key in TASKS),
         )
         yield line(
@@ -171,7 +172,7 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
                 (f"{number(mean)}, best of {count}" for mean, count in runs.values()),
             )
             yield line(f"the paper's {title}, best of 720", (f"{paper[agent][key].mean:g}" for key in TASKS))
-    yield line("aim for the NFN, best trial", (f"{BEST_AIMS[key]:g}" for key in TASKS))
+    yield line("aim for the NFN, best of a study", (f"{BEST_AIMS[key]:g}" for key in TASKS))
     yield line("aim for the NFN, new seeds", (f"{AIMS[key]:g}" for key in TASKS))
 
 
@@ -196,7 +197,7 @@ def reached(made: dict[tuple[str, str], Search]) -> str:
         yes = [key for key in rules if rules[key] >= BEST_AIMS[key]]
         no = [f"{key} ({number(rules[key])})" for key in rules if key not in yes]
         told.append(f"{where}, in {', '.join(yes) or 'no task'}; short of it: {', '.join(no) or 'none'}")
-    return f" By its greatest mean the NFN reaches the aim for a best trial: {'. And '.join(told)}."
+    return f" By its greatest mean the NFN reaches the aim for the best of a study: {'. And '.join(told)}."
 
 
 def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
@@ -212,7 +213,7 @@ def missing(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
         return ""
     studies = f"Fewer than {WANTED} trials: {', '.join(few)}. " if few else ""
     seeds = f"Winners on fewer than {NEW_SEEDS} new seeds: {len(lone)} of {len(counts)}. " if lone else ""
-    more = "For want of time; `make study-all` and `make study-winners` go on from what is there."
+    more = "For want of time; `make study-all` goes on with these trials, `make study-winners` confirms what is best."
     return f"**Not finished.** {studies}{seeds}{more}"
 
 

@@ -71,13 +71,16 @@ def _add_run(actions: Any) -> None:
     run.add_argument("--trials", type=whole(1), default=720, help="finished trials wanted (default: 720)")
     run.add_argument("--name", help="of the study (default: TASK-AGENT; in another space TASK-AGENT-SPACE)")
     _add_storage(run)
-    run.add_argument("--preset", help="what the search leaves open (default: paper, or the task's own)")
+    run.add_argument(
+        "--preset",
+        help="what the search leaves open (default: paper, or the task's own; in --space short: short)",
+    )
     run.add_argument(
         "--space",
         default="paper",
         choices=("paper", "ours", "short"),
         metavar="SPACE",
-        help="what is searched: the paper's (default), ours, or ours about the preset short; in these nothing is "
+        help="what is searched: paper (default), ours, or short (ours about that preset); in these two nothing is "
         "inherited, and the first trial is the preset itself where it lies in the space",
     )
     run.add_argument(
