@@ -23,7 +23,8 @@ from studies_text import PAGE, WINNERS_COMPARED
 from winners import WINNERS, Winner, scores, winners
 
 from neuroplastic.doom.scenarios import SCENARIOS
-from neuroplastic.search.best import best_trial
+from neuroplastic.experiment.figures import whole
+from neuroplastic.search.best import best_trial, figures_of
 from neuroplastic.search.confirmed import new_score
 from neuroplastic.search.space import ANEW
 from neuroplastic.search.storage import open_storage
@@ -60,8 +61,7 @@ class Search:
     @property
     def median(self) -> float:
         """The median of the means of trials that ran to their end."""
-        whole = [trial for trial in self.trials if not trial.user_attrs.get("pruned")]
-        return statistics.median(trial.values[0] for trial in whole)
+        return statistics.median(trial.values[0] for trial in whole(self.trials, figures_of))
 
     @property
     def pruned(self) -> int:

@@ -45,11 +45,18 @@ def test_it_is_the_trial_that_the_study_command_chooses(seed: int) -> None:
     best = pytest.importorskip("neuroplastic.search.best")
     generator = np.random.default_rng(seed)
     rows = [
-        trial(n, float(generator.normal(50, 1)), float(generator.integers(1, 8)), float(generator.normal()))
+        replace(
+            trial(
+                n, float(generator.normal(50, 1)), float(generator.integers(1, 8)), float(generator.normal())
+            ),
+            pruned=bool(generator.integers(2)),
+        )
         for n in range(12)
     ]
     frozen = [
-        optuna.create_trial(values=[t.mean, t.sd, t.slope], user_attrs={"returns": list(t.returns)})
+        optuna.create_trial(
+            values=[t.mean, t.sd, t.slope], user_attrs={"returns": list(t.returns), "pruned": t.pruned}
+        )
         for t in rows
     ]
     for number, made in enumerate(frozen):

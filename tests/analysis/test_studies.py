@@ -6,6 +6,7 @@ import csv
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import optuna
@@ -41,6 +42,7 @@ def store(table: StudyTable, url: str | optuna.storages.BaseStorage) -> None:
                     "epochs": [vars(epoch) for epoch in trial.epochs],
                     "returns": list(trial.returns),
                     "protocol": trial.protocol,
+                    "pruned": trial.pruned,
                 },
             )
         )
@@ -58,7 +60,7 @@ def as_json(table: StudyTable) -> str:
 
 
 def write_csv(table: StudyTable, path: Path) -> None:
-    objectives = ("number", "state", "mean", "sd", "slope", "protocol")
+    objectives = ("number", "state", "mean", "sd", "slope", "protocol", "pruned")
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([*objectives, "task", "agent", "epochs", "returns", *table.parameters])
@@ -75,8 +77,12 @@ def write_csv(table: StudyTable, path: Path) -> None:
             )
 
 
+def one_ended_early(table: StudyTable) -> StudyTable:
+    return replace(table, trials=(*table.trials[:-1], replace(table.trials[-1], pruned=True)))
+
+
 def test_a_study_read_back_from_sqlite_is_the_same(tmp_path: Path) -> None:
-    table = made_up_study(trials=8, conditional=True)
+    table = one_ended_early(made_up_study(trials=8, conditional=True))
     store(table, f"sqlite:///{tmp_path}/studies.db")
     for source in (f"sqlite:///{tmp_path}/studies.db", tmp_path / "studies.db", tmp_path):
         back = load_study(source, "BP-nfn")
@@ -96,7 +102,7 @@ def test_reading_leaves_the_database_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_study_read_back_from_json_and_csv_is_the_same(tmp_path: Path) -> None:
-    table = made_up_study(trials=3, conditional=True)
+    table = one_ended_early(made_up_study(trials=3, conditional=True))
     (tmp_path / "study.json").write_text(as_json(table))
     assert load_study(tmp_path / "study.json") == table
     write_csv(table, tmp_path / "study.csv")
@@ -117,6 +123,7 @@ def test_a_table_exported_by_the_study_command_is_read_with_its_space(tmp_path: 
     table = load_study(tmp_path / "study.csv")
     assert set(table.parameters) == {"alpha", "delay", "epsilon", "noise_hold", "rules", "stge"}
     assert len(table.finished) == 30
+    assert not any(trial.pruned for trial in table.trials)
     assert (table.protocol, table.trials[0].score.n) == ("cheap", 5)
     assert table.distributions["delay"] == IntDistribution(1, 5, step=2)
     assert table.distributions["rules"] == IntDistribution(64, 256, step=192)

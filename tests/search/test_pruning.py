@@ -6,16 +6,19 @@ import optuna
 import pytest
 from optuna.trial import create_trial
 
+from neuroplastic import analysis
+from neuroplastic.analysis import load_studies
 from neuroplastic.doom.presets import preset
 from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.run_folder import EpochMetrics
 from neuroplastic.experiment.trial import Stopped
 from neuroplastic.search import trial_objective
-from neuroplastic.search.best import best_of, near_ties
+from neuroplastic.search.best import best_of, best_trial, near_ties
+from neuroplastic.search.export import export_table
 from neuroplastic.search.objective import Assignment, TrialStopped
 from neuroplastic.search.pruning import FEWEST, lags
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import DIRECTIONS, StudyError, complete, create_study
+from neuroplastic.search.studies import DIRECTIONS, StudyError, complete, create_study, load_study
 from neuroplastic.search.worker import Worker
 from neuroplastic.usecases.studies import StudyRequest, prepare_study
 from tests.search.studies import begin, settings, trials_of
@@ -91,10 +94,13 @@ def test_it_is_for_our_spaces_and_needs_epochs_to_look_at(tmp_path):
     assert prepare_study(asked(**where)).settings.prune
 
 
-def test_the_best_trial_is_one_that_ran_to_its_end():
-    def finished(mean, sd, pruned):
-        return create_trial(values=(mean, sd, 1.0), user_attrs={"returns": [0.0] * 25, "pruned": pruned})
+def finished(mean, sd, pruned):
+    noted = {"slot": 0, "seed": 0, "best_epoch": 1, "seconds": 1.0, "returns": [0.0] * 25, "protocol": ""}
+    epochs = [{"epoch": 1, "mean": mean, "sd": sd}]
+    return create_trial(values=(mean, sd, 1.0), user_attrs={**noted, "epochs": epochs, "pruned": pruned})
 
+
+def test_the_best_trial_is_one_that_ran_to_its_end():
     study = optuna.create_study(directions=list(DIRECTIONS))
     study.add_trials([finished(50, 0, True), finished(50, 10, False), finished(30, 1, False)])
     assert best_of(complete(study)).number == 1
@@ -102,6 +108,20 @@ def test_the_best_trial_is_one_that_ran_to_its_end():
     alone = optuna.create_study(directions=list(DIRECTIONS))
     alone.add_trials([finished(50, 0, True)])
     assert best_of(complete(alone)).number == 0
+
+
+def test_a_report_of_the_storage_or_the_csv_names_the_same_best_trial(tmp_path):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    create_study(open_storage(storage), "s", settings(prune=True))
+    study = load_study(open_storage(storage), "s")
+    study.add_trials([finished(50.1, 10, False), finished(50, 0, True), finished(49, 9, False)])
+    (tmp_path / "s.csv").write_text(export_table(study))
+    chosen = best_trial(study)
+    assert chosen.number == 2
+    for source in (storage, tmp_path / "s.csv"):
+        (read,) = load_studies(source)
+        assert [trial.pruned for trial in read.trials] == [False, True, False]
+        assert analysis.best_trial(read.trials).number == chosen.number
 
 
 class Endless:

@@ -12,7 +12,8 @@ from .study_table import TrialRow
 def best_trial(trials: Sequence[TrialRow]) -> TrialRow:
     """The finished trial of greatest mean; of near ties those with slope above 0, and of these the least SD.
 
-    As `neuroplastic study best` has it: `study.figures` says what is near. None finished raises TooFewError.
+    As `neuroplastic study best` has it: `experiment.figures` says what is near, and that a trial which ended early
+    counts only where all did. None finished raises TooFewError.
     """
     finished = [trial for trial in trials if trial.is_finished]
     if not finished:
@@ -23,4 +24,6 @@ def best_trial(trials: Sequence[TrialRow]) -> TrialRow:
 def _figures(trial: TrialRow) -> figures.Figures:
     values = (trial.mean, trial.sd, trial.slope)
     mean, sd, slope = (value for value in values if value is not None)  # a finished trial has all three
-    return figures.Figures(trial.number, mean, sd, slope, len(trial.returns) or trial.episodes or 0)
+    return figures.Figures(
+        trial.number, mean, sd, slope, len(trial.returns) or trial.episodes or 0, trial.pruned
+    )

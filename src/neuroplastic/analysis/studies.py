@@ -1,15 +1,17 @@
 """Studies read from where they are kept: an Optuna storage, a CSV or a JSON file. Nothing is written.
 
 Optuna: objectives (mean, sd, slope); user attributes `task`, `agent`, `protocol` of the study, and `epochs` (a list
-of {"epoch", "mean", "sd"}), `returns` (of the best epoch's episodes) and `protocol` of the trials.
+of {"epoch", "mean", "sd"}), `returns` (of the best epoch's episodes), `pruned` (whether it ended early) and `protocol`
+of the trials.
 
 CSV: one row per trial as `neuroplastic study export` writes it: columns `trial` (or `number`), `task`, `agent`, `mean`,
-`sd`, `slope`, `episodes`, `protocol`, optionally `study`, `state` (finished unless it says otherwise), `epochs` and
-`returns` (as JSON); every other column is a hyperparameter, an empty cell one that does not apply. What an NFN takes
-over from a DNN was not searched and is left out. The space is taken from the values.
+`sd`, `slope`, `episodes`, `protocol`, optionally `study`, `state` (finished unless it says otherwise), `pruned` (True
+for one that ended early), `epochs` and `returns` (as JSON); every other column is a hyperparameter, an empty cell one
+that does not apply. What an NFN takes over from a DNN was not searched and is left out. The space is taken from the
+values.
 
 JSON: {"name", "task", "agent", "protocol", "distributions": {name: Optuna's JSON}, "trials": [{"number", "state",
-"parameters", "mean", "sd", "slope", "epochs", "returns", "protocol"}]}, or a list of such.
+"parameters", "mean", "sd", "slope", "epochs", "returns", "pruned", "protocol"}]}, or a list of such.
 """
 
 from __future__ import annotations
@@ -160,6 +162,7 @@ def _row(
         returns,
         _text(extra.get("protocol", "")),
         episodes,
+        pruned=extra.get("pruned") in (True, "True"),  # a CSV has text
     )
 
 
@@ -216,6 +219,7 @@ _KNOWN = (
     "epochs",
     "returns",
     "episodes",
+    "pruned",
     *_NOT_SEARCHED,
 )
 

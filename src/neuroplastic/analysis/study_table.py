@@ -48,6 +48,8 @@ class TrialRow:
     protocol: str = ""
     episodes: int | None = None
     """evaluation episodes behind mean and SD, where they are counted but not stored"""
+    pruned: bool = False
+    """whether it ended early, for it lagged: with figures of fewer epochs"""
 
     @property
     def is_finished(self) -> bool:

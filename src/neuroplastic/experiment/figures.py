@@ -21,6 +21,8 @@ class Figures(NamedTuple):
     slope: float
     episodes: int
     """whose returns mean and SD are of; 0 if that is unknown"""
+    pruned: bool = False
+    """whether it ended early, for it lagged"""
 
     @property
     def near_tie(self) -> float:
@@ -42,12 +44,20 @@ def slope_of(means: Sequence[float]) -> float:
     return float(np.polyfit(range(len(means)), means, 1)[0])
 
 
-def near_ties(trials: Sequence[T], of: Callable[[T], Figures]) -> list[T]:
-    """The trials whose mean is the greatest or too similar to it, the greatest first; at least one must be given.
+def whole(trials: Sequence[T], of: Callable[[T], Figures]) -> Sequence[T]:
+    """Those that ran to their end, if any did: what ended early has SD and slope of fewer epochs.
 
     `of` tells the figures of a trial.
     """
-    ordered = sorted(trials, key=lambda trial: (-of(trial).mean, of(trial).number))
+    return [trial for trial in trials if not of(trial).pruned] or trials
+
+
+def near_ties(trials: Sequence[T], of: Callable[[T], Figures]) -> list[T]:
+    """The trials whose mean is the greatest or too similar to it, the greatest first; at least one must be given.
+
+    Only those that ran to their end count, if any did.
+    """
+    ordered = sorted(whole(trials, of), key=lambda trial: (-of(trial).mean, of(trial).number))
     greatest = of(ordered[0])
     return [trial for trial in ordered if of(trial).mean >= greatest.mean - greatest.near_tie]
 

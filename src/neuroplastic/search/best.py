@@ -15,24 +15,20 @@ from .studies import DIRECTIONS, StudyError, complete
 def figures_of(trial: FrozenTrial) -> Figures:
     """The figures of a finished trial."""
     mean, sd, slope = trial.values
-    return Figures(trial.number, mean, sd, slope, len(trial.user_attrs.get("returns", ())))
+    noted = trial.user_attrs
+    return Figures(trial.number, mean, sd, slope, len(noted.get("returns", ())), bool(noted.get("pruned")))
 
 
 def near_ties(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
     """The trials whose mean is the greatest or too similar to it, the greatest first."""
-    return figures.near_ties(_whole(trials), figures_of)
+    return figures.near_ties(trials, figures_of)
 
 
 def best_of(trials: Sequence[FrozenTrial]) -> FrozenTrial:
     """The best of finished trials, as `figures.best` has it."""
     if not trials:
         raise StudyError("there is no finished trial to choose from")
-    return figures.best(_whole(trials), figures_of)
-
-
-def _whole(trials: Sequence[FrozenTrial]) -> Sequence[FrozenTrial]:
-    """Those that ran to their end, if any did: what ended early has SD and slope of fewer epochs."""
-    return [trial for trial in trials if not trial.user_attrs.get("pruned")] or trials
+    return figures.best(trials, figures_of)
 
 
 def best_trial(study: optuna.Study) -> FrozenTrial:

@@ -48,13 +48,13 @@ def export_table(study: optuna.Study) -> str:
     header = ["trial", "task", "agent", "mean", "sd", "slope", "best_epoch", "episodes", "seed", "seconds"]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*header, *names, *settings.inherited, "protocol"])
+    writer.writerow([*header, "pruned", *names, *settings.inherited, "protocol"])
     for trial in trials:
         noted = trial.user_attrs
         figures = [*trial.values, noted["best_epoch"], len(noted["returns"]), noted["seed"], noted["seconds"]]
         point = [trial.params.get(name, "") for name in names]
-        row = [trial.number, settings.task, agent, *figures, *point, *settings.inherited.values()]
-        writer.writerow([*row, noted["protocol"]])
+        row = [trial.number, settings.task, agent, *figures, noted.get("pruned", False), *point]
+        writer.writerow([*row, *settings.inherited.values(), noted["protocol"]])
     return text.getvalue()
 
 
