@@ -26,9 +26,8 @@ from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.experiment.figures import whole
 from neuroplastic.search.best import best_trial, figures_of
 from neuroplastic.search.confirmed import new_score
-from neuroplastic.search.space import ANEW
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import complete, load_study, settings_of
+from neuroplastic.search.studies import complete, learned_anew, load_study
 
 HERE = Path(__file__).parent
 STUDIES = HERE / "data" / "doom_studies.db"
@@ -89,7 +88,7 @@ def searches() -> dict[tuple[str, str], Search]:
     for study in copied(STUDIES):
         task, _, agent = study.study_name.partition("-")
         trials = complete(study)
-        if trials and settings_of(study).searched != ANEW:
+        if trials and not learned_anew(study):
             found[task, agent] = Search(task, agent, trials, best_trial(study))
     return found
 
@@ -98,7 +97,7 @@ def collect(storage_file: Path) -> None:
     """Put the winners that `neuroplastic study confirm` learned anew there in the place of earlier ones."""
     rows = winners()
     for study in copied(storage_file):
-        if settings_of(study).searched != ANEW:
+        if not learned_anew(study):
             continue
         searched, _, trial = study.study_name.rpartition("-trial")
         task, _, agent = searched.partition("-")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neuroplastic.analysis.studies import load_studies
-from neuroplastic.errors import ConfigError
+from neuroplastic.errors import ConfigError, NeuroplasticError
 from neuroplastic.experiment.run_folder import run_folders
 from neuroplastic.search.confirmed import new_score
 from neuroplastic.search.objective import Assignment, TrialStopped
@@ -203,6 +203,19 @@ def test_what_was_learned_anew_has_a_state_and_no_best_trial(where):
         best_of_study(where["storage"], "s-trial0")
     with pytest.raises(StudyError, match="searched nothing"):
         export_study(where["storage"], "s-trial0", table="t.csv")
+
+
+def test_studies_of_another_version_have_states_like_any_other(where):
+    searched(where)
+    prepare_confirmation(ConfirmRequest(study="s", trial=1, seeds=1, **where)).run()
+    before = study_states(where["storage"])
+    stored = open_storage(where["storage"])
+    for name, settings in (("s", {"searched": "of the future"}), ("s-trial1", {"novelty": 1})):
+        study = load_study(stored, name)
+        study.set_user_attr("settings", {**study.user_attrs["settings"], **settings})
+        with pytest.raises(NeuroplasticError):
+            settings_of(study)
+    assert study_states(where["storage"]) == before
 
 
 def cartpole(where, **more) -> StudyRequest:

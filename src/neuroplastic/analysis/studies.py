@@ -80,6 +80,7 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
     import optuna
 
     from ..search.storage import StorageError, open_storage, shown, understood
+    from ..search.studies import learned_anew
 
     try:
         storage = open_storage(url, create=False)
@@ -87,7 +88,7 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
             with understood(storage):
                 names = optuna.get_all_study_names(storage)
                 studies = [optuna.load_study(study_name=name, storage=storage) for name in names]
-                tables = tuple(_of_optuna(study) for study in studies if not _learned_anew(study))
+                tables = tuple(_of_optuna(study) for study in studies if not learned_anew(study))
         finally:
             storage.engine.dispose()
     except StorageError as error:
@@ -95,14 +96,6 @@ def _from_storage(url: str) -> tuple[StudyTable, ...]:
     if not tables:
         raise StudyError(f"the storage {shown(url)} holds no study")
     return tables
-
-
-def _learned_anew(study: Study) -> bool:
-    """Whether it is one trial of another study, learned anew with other seeds: nothing was searched."""
-    from ..search.space import ANEW
-
-    settings = study.user_attrs.get("settings")
-    return isinstance(settings, dict) and settings.get("searched") == ANEW
 
 
 def _of_optuna(study: Study) -> StudyTable:

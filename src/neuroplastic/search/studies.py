@@ -279,6 +279,15 @@ def settings_of(study: optuna.Study) -> StudySettings:
     return StudySettings.from_json(attributes["settings"])
 
 
+def learned_anew(study: optuna.Study) -> bool:
+    """Whether it is one trial of another study, learned anew with other seeds: nothing was searched.
+
+    Told also of a study whose settings this version cannot read, and of another program's.
+    """
+    settings = attributes_of(study).get("settings")
+    return isinstance(settings, dict) and settings.get("searched") == ANEW
+
+
 def trials_of(study: optuna.Study) -> list[FrozenTrial]:
     """All trials of a study, those that are complete with three finite objectives."""
     with understood(study._storage):

@@ -9,9 +9,8 @@ from optuna.trial import FrozenTrial
 
 from ..errors import ConfigError, at_least
 from ..search.confirmed import Confirmation, NewScore, confirmation, new_score
-from ..search.space import ANEW
 from ..search.storage import open_storage
-from ..search.studies import complete, load_study, settings_of, study_names, trials_of
+from ..search.studies import complete, learned_anew, load_study, settings_of, study_names, trials_of
 from .studies import PreparedStudy, WorkRequest, check_device, prepared_study, trial_of
 
 APART = 1000
@@ -61,7 +60,7 @@ def prepare_confirmation(request: ConfirmRequest) -> PreparedConfirmation:
     stored = open_storage(request.storage, create=False)
     study = load_study(stored, request.study)
     settings = settings_of(study)
-    if settings.searched == ANEW:
+    if learned_anew(study):
         raise ConfigError(f"study {request.study!r} is itself {settings.inherited_from}, learned anew")
     trial = trial_of(study, request.trial)
     name = request.name or f"{request.study}-trial{trial.number}"

@@ -19,7 +19,7 @@ from ..search.device_room import check_room_for_workers
 from ..search.export import export_preset, export_table, write_new
 from ..search.pruning import FIRST
 from ..search.slots import Slots
-from ..search.space import ANEW, SPACES, in_space, inherited_from
+from ..search.space import SPACES, in_space, inherited_from
 from ..search.storage import open_storage, storage_url, understood
 from ..search.studies import (
     TRIAL,
@@ -29,6 +29,7 @@ from ..search.studies import (
     complete,
     create_study,
     field_types,
+    learned_anew,
     load_study,
     settings_of,
     study_names,
@@ -260,7 +261,7 @@ def _state(storage: optuna.storages.RDBStorage, name: str) -> StudyState:
     finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     attributes = attributes_of(study)
     ours = "settings" in attributes  # another's study may have other objectives
-    anew = ours and settings_of(study).searched == ANEW
+    anew = learned_anew(study)
     return StudyState(
         name,
         number[TrialState.COMPLETE],
@@ -322,7 +323,7 @@ def export_study(
 def _search_of(study: optuna.Study) -> StudySettings:
     """The settings of a study in which something was searched; refuses others."""
     settings = settings_of(study)
-    if settings.searched == ANEW:
+    if learned_anew(study):
         raise StudyError(
             f"study {study.study_name!r} searched nothing: it is {settings.inherited_from}, learned anew; "
             f"`neuroplastic study status {study.study_name}` shows what it came to"
