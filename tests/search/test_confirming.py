@@ -6,15 +6,18 @@ import statistics
 import threading
 from pathlib import Path
 
+import optuna
 import pytest
+from optuna.trial import TrialState
 
 from neuroplastic.analysis.studies import load_studies
 from neuroplastic.errors import ConfigError, NeuroplasticError
 from neuroplastic.experiment.run_folder import run_folders
 from neuroplastic.search.confirmed import new_score
 from neuroplastic.search.objective import Assignment, TrialStopped
+from neuroplastic.search.slots import Slots
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import StudyError, complete, load_study, settings_of, study_names
+from neuroplastic.search.studies import DIRECTIONS, StudyError, complete, load_study, settings_of, study_names
 from neuroplastic.search.trial_objective import NEW_EPISODES, run_trial
 from neuroplastic.usecases import confirming
 from neuroplastic.usecases.confirming import (
@@ -105,13 +108,45 @@ def test_without_a_number_it_is_the_best_trial_and_the_same_request_goes_on(wher
 
 def test_seeds_of_the_search_are_refused_and_others_need_a_name_of_their_own(where):
     searched(where)
-    with pytest.raises(ConfigError, match="seed 9 is one of the study's own; choose --seed above 10"):
-        prepare_confirmation(ConfirmRequest(study="s", first_seed=9, **where))
+    for first, own in ((9, 9), (3, 7)):
+        with pytest.raises(
+            ConfigError, match=f"seed {own} is one of the study's own, 7 to 10: choose --seed 11 or above"
+        ):
+            prepare_confirmation(ConfirmRequest(study="s", first_seed=first, **where))
     prepare_confirmation(ConfirmRequest(study="s", trial=0, seeds=1, **where)).run()
     with pytest.raises(StudyError, match="begun with seed 1007"):
         prepare_confirmation(ConfirmRequest(study="s", trial=0, seeds=1, first_seed=50, **where))
     other = ConfirmRequest(study="s", trial=0, seeds=1, first_seed=50, name="other", **where)
     assert [score.seed for score in prepare_confirmation(other).run().scores] == [50]
+
+
+def test_seeds_of_trials_that_are_asked_for_are_the_searchs_own_too(where):
+    searched(where)
+    asked = ConfirmRequest(study="s", trial=0, seeds=2, **where)
+    first = prepare_confirmation(asked).run()
+    Slots(open_storage(where["storage"]).engine, "s").create(1500)
+    assert prepare_confirmation(asked).run() == first, "a confirmation that was begun goes on"
+    assert prepare_confirmation(dataclasses.replace(asked, name="later")).study.settings.seed == 1507
+    with pytest.raises(
+        ConfigError, match="seed 1200 is one of the study's own, 7 to 1506: choose --seed 1507"
+    ):
+        prepare_confirmation(dataclasses.replace(asked, name="other", first_seed=1200))
+
+
+def test_a_confirmation_that_is_half_made_is_made(where):
+    searched(where)
+    optuna.create_study(
+        storage=open_storage(where["storage"]), study_name="s-trial0", directions=list(DIRECTIONS)
+    )
+    found = prepare_confirmation(ConfirmRequest(study="s", trial=0, seeds=2, **where)).run()
+    assert [score.seed for score in found.scores] == [7 + APART, 8 + APART]
+
+
+def test_failed_trials_may_say_what_they_like(where):
+    searched(where)
+    study = load_study(open_storage(where["storage"]), "s")
+    study.add_trial(optuna.trial.create_trial(state=TrialState.FAIL, user_attrs={"slot": "x", "seed": "x"}))
+    assert prepare_confirmation(ConfirmRequest(study="s", **where)).study.settings.seed == 7 + APART
 
 
 def test_mistakes_are_refused_before_anything_is_written(where):

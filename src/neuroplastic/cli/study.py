@@ -148,7 +148,9 @@ def _add_confirm(actions: Any) -> None:
     command.add_argument("--trial", type=whole(0), help="which trial (default: the best)")
     command.add_argument("--seeds", type=whole(1), default=5, help="new seeds (default: 5)")
     command.add_argument(
-        "--seed", type=whole(), help="the first of them (default: 1000 after the study's first)"
+        "--seed",
+        type=whole(),
+        help="the first of them (default: 1000 after the study's first, or after its last)",
     )
     command.add_argument(
         "--episodes", type=whole(1), default=100, help="new episodes for each seed in the end (default: 100)"

@@ -279,6 +279,14 @@ def settings_of(study: optuna.Study) -> StudySettings:
     return StudySettings.from_json(attributes["settings"])
 
 
+def begun(storage: optuna.storages.RDBStorage, name: str) -> StudySettings | None:
+    """The settings of a study that may be there; None too where it is only half made and has none yet."""
+    if name not in study_names(storage):
+        return None
+    study = load_study(storage, name)
+    return settings_of(study) if "settings" in attributes_of(study) else None
+
+
 def learned_anew(study: optuna.Study) -> bool:
     """Whether it is one trial of another study, learned anew with other seeds: nothing was searched.
 

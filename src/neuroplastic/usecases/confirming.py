@@ -10,8 +10,8 @@ from optuna.trial import FrozenTrial
 from ..errors import ConfigError, at_least
 from ..search.confirmed import Confirmation, NewScore, confirmation, new_score
 from ..search.storage import open_storage
-from ..search.studies import complete, learned_anew, load_study, settings_of, study_names, trials_of
-from .studies import PreparedStudy, WorkRequest, check_device, prepared_study, trial_of
+from ..search.studies import begun, complete, learned_anew, load_study, settings_of
+from .studies import PreparedStudy, WorkRequest, check_device, prepared_study, trial_of, trials_asked
 
 APART = 1000
 """New seeds begin so far after the study's first, or further."""
@@ -64,16 +64,27 @@ def prepare_confirmation(request: ConfirmRequest) -> PreparedConfirmation:
         raise ConfigError(f"study {request.study!r} is itself {settings.inherited_from}, learned anew")
     trial = trial_of(study, request.trial)
     name = request.name or f"{request.study}-trial{trial.number}"
-    used = [int(made.user_attrs["seed"]) for made in trials_of(study) if "seed" in made.user_attrs]
-    first = request.first_seed
-    if first is None:
-        begun = name in study_names(stored)
-        first = (
-            settings_of(load_study(stored, name)).seed if begun else max(settings.seed + APART, max(used) + 1)
+    finished = complete(study)
+    there = begun(stored, name)
+    if there is None:
+        slots = max(
+            trials_asked(stored, request.study) or 0, *(made.user_attrs["slot"] + 1 for made in finished)
         )
-    seen = sorted(set(used) & set(range(first, first + request.seeds)))
-    if seen:
-        raise ConfigError(f"seed {seen[0]} is one of the study's own; choose --seed above {max(used)}")
+        first = _new_seed(request, settings.seed, settings.seed + slots)
+    else:
+        first = there.seed if request.first_seed is None else request.first_seed
     anew = settings.anew(trial, request.study, seed=first, new_episodes=request.episodes)
     work = prepared_study(request, open_storage(request.storage), name, anew, request.seeds)
-    return PreparedConfirmation(work, trial, len(complete(study)))
+    return PreparedConfirmation(work, trial, len(finished))
+
+
+def _new_seed(request: ConfirmRequest, low: int, after: int) -> int:
+    """The first of the seeds, none of which is one of the study's own: of `low` and those below `after`."""
+    first = request.first_seed
+    if first is None:
+        return max(low + APART, after)
+    if first < after and low < first + request.seeds:
+        raise ConfigError(
+            f"seed {max(low, first)} is one of the study's own, {low} to {after - 1}: choose --seed {after} or above"
+        )
+    return first

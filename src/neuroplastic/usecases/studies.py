@@ -26,6 +26,7 @@ from ..search.studies import (
     StudyError,
     StudySettings,
     attributes_of,
+    begun,
     complete,
     create_study,
     field_types,
@@ -181,12 +182,9 @@ def _with_inherited(
     settings: StudySettings, request: StudyRequest, storage: optuna.storages.RDBStorage, name: str
 ) -> StudySettings:
     """With what the neuro-fuzzy agent takes over; a study that was begun goes on with what it took over then."""
-    if not request.inherit:
-        try:
-            there = settings_of(load_study(storage, name))
-            return replace(settings, inherited=there.inherited, inherited_from=there.inherited_from)
-        except StudyError:
-            pass
+    there = None if request.inherit else begun(storage, name)
+    if there is not None:
+        return replace(settings, inherited=there.inherited, inherited_from=there.inherited_from)
     inherited, source = _inherited(settings, request, storage)
     return replace(settings, inherited=inherited, inherited_from=source)
 
@@ -255,9 +253,6 @@ def _state(storage: optuna.storages.RDBStorage, name: str) -> StudyState:
     study = load_study(storage, name)
     trials = trials_of(study)
     number = {state: sum(trial.state == state for trial in trials) for state in TrialState}
-    slots = Slots(storage.engine, name)
-    with understood(storage):
-        asked = sum(slots.count().values()) if slots.exist() else None
     finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     attributes = attributes_of(study)
     ours = "settings" in attributes  # another's study may have other objectives
@@ -265,13 +260,20 @@ def _state(storage: optuna.storages.RDBStorage, name: str) -> StudyState:
     return StudyState(
         name,
         number[TrialState.COMPLETE],
-        asked,
+        trials_asked(storage, name),
         number[TrialState.RUNNING],
         number[TrialState.FAIL],
         best_of(finished) if finished and ours and not anew else None,
         confirmation(study) if anew else None,
         attributes.get("protocol"),
     )
+
+
+def trials_asked(storage: optuna.storages.RDBStorage, name: str) -> int | None:
+    """How many trials a study was asked for; None where that is unknown."""
+    slots = Slots(storage.engine, name)
+    with understood(storage):
+        return sum(slots.count().values()) if slots.exist() else None
 
 
 @dataclass(frozen=True)
