@@ -181,10 +181,12 @@ def test_damaged_new_returns_are_named(where):
     for name, value in (
         ("new_returns", [float("nan"), 1.0]),
         ("new_returns", "no list"),
+        ("new_returns", [10**400]),
         ("epochs", [{"epoch": 1}]),
         ("epochs", []),
         ("epochs", 5),
         ("epochs", [{"epoch": 1, "mean": "a"}]),
+        ("epochs", [{"epoch": 1, "mean": -(10**400)}]),
     ):
         damaged = copy.deepcopy(trial)
         damaged.set_user_attr(name, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -345,7 +346,7 @@ def check_figures(study: str, trial: FrozenTrial) -> None:
         ("epochs", _means(trial.user_attrs.get("epochs"))),
         ("new_returns", trial.user_attrs.get("new_returns", [0.0])),
     ):
-        if not are_numbers(told):
+        if not _are_numbers(told):
             found = in_short(repr(trial.user_attrs.get(name)), 60)
             raise StudyError(f"study {study!r} is damaged: {name} of its trial {trial.number} is {found}")
 
@@ -358,12 +359,12 @@ def _means(epochs: Any) -> Any:
         return None
 
 
-def are_numbers(found: Any) -> bool:
+def _are_numbers(found: Any) -> bool:
     """Whether it is a list of finite numbers, at least one."""
     return (
         isinstance(found, list)
         and bool(found)
-        and all(isinstance(value, (int, float)) and math.isfinite(value) for value in found)
+        and all(isinstance(value, (int, float)) and abs(value) <= sys.float_info.max for value in found)
     )
 
 
