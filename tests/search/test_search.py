@@ -42,6 +42,7 @@ from neuroplastic.search.studies import (
     load_study,
     sampler,
     settings_of,
+    study_names,
 )
 from neuroplastic.search.workers import run_workers
 from neuroplastic.usecases.studies import StudyRequest, prepare_study
@@ -177,18 +178,50 @@ def test_nothing_is_inherited_in_our_space(tmp_path):
         prepare_study(replace(request, space="theirs"))
 
 
+def test_a_field_of_the_neuro_fuzzy_agent_alone_may_be_given_where_it_inherits(tmp_path):
+    request = StudyRequest(
+        task="BP", agent="nfn", storage=f"sqlite:///{tmp_path}/s.db", inherit="paper", fields={"terms": "2"}
+    )
+    settings = prepare_study(request).settings
+    assert (settings.fields, set(settings.inherited)) == ({"terms": 2}, set(INHERITED))
+
+
 def test_the_space_about_short_begins_at_that_preset_without_being_told(tmp_path):
     request = StudyRequest(
-        task="BP",
-        agent="nfn",
-        trials=1,
-        storage=f"sqlite:///{tmp_path}/s.db",
-        space="short",
-        fields={"batch_size": "32"},
+        task="BP", agent="nfn", trials=1, storage=f"sqlite:///{tmp_path}/s.db", space="short"
     )
     settings = prepare_study(request).settings
     assert settings.preset == "short"
-    assert settings.first_point()["batch_size"] == 32
+    assert settings.config(settings.first_point(), 0) == settings.base(0)
+
+
+def test_a_field_that_trials_get_another_value_of_is_refused_when_a_study_is_made(tmp_path):
+    def asked(agent, space, **fields):
+        where = {"storage": f"sqlite:///{tmp_path}/s.db", "objective": "neuroplastic.search.cheap:bowl"}
+        return StudyRequest(task="BP", agent=agent, trials=1, space=space, fields=fields, **where)
+
+    inheriting = replace(asked("nfn", "paper", batch_size="16"), inherit="paper")
+    for request, told in (
+        (asked("dnn", "short", batch_size="32"), "batch_size is searched in the space 'short'.*leave it out"),
+        (asked("nfn", "ours", rules="64"), "rules is searched in the space 'ours'"),
+        (replace(inheriting, fields={"estimator": "ste"}), "estimator is searched in the space 'paper'"),
+        (inheriting, "batch_size is inherited in the space 'paper'"),
+    ):
+        with pytest.raises(ConfigError, match=told):
+            prepare_study(request)
+    storage = open_storage(f"sqlite:///{tmp_path}/s.db")
+    assert study_names(storage) == []
+
+    early = StudySettings.asked(
+        "BP",
+        "dnn",
+        preset="short",
+        searched="short",
+        objective="neuroplastic.search.cheap:bowl",
+        fields={"batch_size": 32},
+    )
+    create_study(storage, "BP-dnn-short", early)  # as an earlier version did
+    assert prepare_study(asked("dnn", "short", batch_size="32")).settings == early
 
 
 def trial(mean, sd, slope, episodes=25):

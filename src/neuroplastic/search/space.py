@@ -187,11 +187,16 @@ def own_point(base: RunConfig, space: Space) -> dict[str, Any] | None:
     return {name: values[name] for name in space}
 
 
+def field_of(name: str) -> str:
+    """The field of a configuration that is searched under a name."""
+    return "estimator" if name == "stge" else name
+
+
 def at_point(base: RunConfig, params: Mapping[str, Any]) -> RunConfig:
     """The configuration `base` with the values of a point; whatever the point does not name stays."""
     values = dict(params)
     if "stge" in values:
-        values["estimator"] = "stge" if values.pop("stge") else "ste"
+        values[field_of("stge")] = "stge" if values.pop("stge") else "ste"
     if "certainty" in values:
         values["certainty"] = "log" if values["certainty"] else None
     changed: RunConfig = with_values(base, values)

@@ -19,7 +19,7 @@ from ..search.device_room import check_room_for_workers
 from ..search.export import export_preset, export_table, write_new
 from ..search.pruning import FIRST
 from ..search.slots import Slots
-from ..search.space import SPACES, in_space, inherited_from
+from ..search.space import SPACES, field_of, in_space, inherited_from
 from ..search.storage import open_storage, storage_url, understood
 from ..search.studies import (
     TRIAL,
@@ -101,7 +101,7 @@ class PreparedStudy:
 
 
 def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> PreparedStudy:
-    """Check everything, then make the study or join it; a mistake is found before a storage is touched.
+    """Check everything, then make the study or join it; a mistake is found before a study is touched.
 
     `also_known` are words that a mistyped field may have meant.
     """
@@ -127,6 +127,8 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
     name = request.name or study_name(task.key, request.agent, request.space)
     if request.agent == "nfn" and request.space == "paper":
         settings = _with_inherited(settings, request, storage, name)
+    if begun(storage, name) is None:  # one of an earlier version may have such fields, and goes on
+        _check_fields(settings)
     return prepared_study(request, storage, name, settings, request.trials)
 
 
@@ -178,6 +180,17 @@ def _settings(request: StudyRequest, also_known: Sequence[str]) -> StudySettings
     )
 
 
+def _check_fields(settings: StudySettings) -> None:
+    """Raise a ConfigError for a field that all trials are to have, and of which each gets another value."""
+    for names, how in ((settings.space(), "searched"), (settings.inherited, "inherited")):
+        for taken in map(field_of, names):
+            if taken in settings.fields:
+                raise ConfigError(
+                    f"{taken} is {how} in the space {settings.searched!r}, so that a value for all trials would have "
+                    "no effect; leave it out"
+                )
+
+
 def _with_inherited(
     settings: StudySettings, request: StudyRequest, storage: optuna.storages.RDBStorage, name: str
 ) -> StudySettings:
@@ -192,7 +205,7 @@ def _with_inherited(
 def _inherited(
     settings: StudySettings, request: StudyRequest, storage: optuna.storages.RDBStorage
 ) -> tuple[dict[str, Any], str]:
-    space = replace(settings, agent="dnn").space()
+    space = replace(settings, agent="dnn", fields={}).space()  # fields may be of rules alone
     key = find_task(request.task).key
     if request.inherit == "paper":
         values = _values_of_paper(request.task)
