@@ -1,4 +1,4 @@
-"""A trial on the real game: its evaluations repeat, and what it keeps is what acted."""
+"""A trial: it can be stopped anywhere, its evaluations repeat, and what it keeps is what acted."""
 
 import gc
 import weakref
@@ -12,7 +12,8 @@ from neuroplastic.experiment.agent import build_agent
 from neuroplastic.experiment.configuration import RunConfig
 from neuroplastic.experiment.options import with_values
 from neuroplastic.experiment.run_folder import RunFolder
-from neuroplastic.experiment.trial import Trial
+from neuroplastic.experiment.tasks import find_task, preset_of
+from neuroplastic.experiment.trial import Progress, Stopped, Trial
 
 
 def tiny(**fields: object) -> RunConfig:
@@ -76,6 +77,40 @@ def test_evaluation_repeats_bit_for_bit_also_after_a_resume(tmp_path):
     with Trial(config, folder) as resumed:
         assert resumed.resume() == 20
         assert evaluation(resumed) == first
+
+
+STOPS = {
+    "in an epoch": (lambda told: told.step is not None and told.step.step == 50, 50),
+    "in an evaluation": (lambda told: told.evaluated == 1 and told.latest is not None, 80),
+    "at the end of an epoch": (lambda told: told.step is told.evaluated is None, 40),
+}
+
+
+@pytest.mark.parametrize("moment", STOPS)
+def test_a_trial_that_is_stopped_saves_its_state_and_goes_on_to_the_same_figures(tmp_path, moment):
+    here, saved = STOPS[moment]
+    config = with_values(
+        preset_of(find_task("CartPole-v1"), None, "nfn", "dqn"),
+        {"epochs": 3, "steps_per_epoch": 40, "episodes": 2, "batch_size": 8, "learning_starts": 8},
+    )
+    with Trial(config, RunFolder.create(tmp_path / "straight", config)) as straight:
+        straight.run()
+
+    folder = RunFolder.create(tmp_path / "stopped", config)
+    with Trial(config, folder) as trial:
+
+        def on_progress(told: Progress) -> None:
+            trial.stop_requested = trial.stop_requested or here(told)
+
+        with pytest.raises(Stopped):
+            trial.run(on_progress)
+    assert folder.checkpoints.steps()[-1] == saved
+    with Trial(config, folder) as resumed:
+        assert resumed.resume() == saved
+        resumed.run()
+    assert resumed.metrics == straight.metrics
+    best = [each.folder.path / "best.safetensors" for each in (resumed, straight)]
+    assert best[0].read_bytes() == best[1].read_bytes()
 
 
 @pytest.mark.parametrize("act_with", ["network", "target"])

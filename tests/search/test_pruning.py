@@ -11,14 +11,22 @@ from neuroplastic.analysis import load_studies
 from neuroplastic.doom.presets import preset
 from neuroplastic.errors import ConfigError
 from neuroplastic.experiment.run_folder import EpochMetrics
-from neuroplastic.experiment.trial import Stopped
+from neuroplastic.experiment.trial import Stopped, Trial
 from neuroplastic.search import trial_objective
 from neuroplastic.search.best import best_of, best_trial, near_ties
 from neuroplastic.search.export import export_table
 from neuroplastic.search.objective import Assignment, TrialStopped
 from neuroplastic.search.pruning import FEWEST, lags
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import DIRECTIONS, StudyError, complete, create_study, load_study
+from neuroplastic.search.studies import (
+    DIRECTIONS,
+    StudyError,
+    StudySettings,
+    complete,
+    create_study,
+    load_study,
+)
+from neuroplastic.search.trial_objective import run_trial
 from neuroplastic.search.worker import Worker
 from neuroplastic.usecases.studies import StudyRequest, prepare_study
 from tests.search.studies import begin, settings, trials_of
@@ -147,6 +155,25 @@ class Endless:
             self.folder.write_returns(epoch, [float(epoch)])
             on_progress(None)
         raise Stopped
+
+
+def test_a_real_trial_that_lags_ends_right_after_the_epoch_which_it_saves_once(tmp_path, monkeypatch):
+    save, saved_at = Trial.save, []
+
+    def noted(trial: Trial) -> None:
+        saved_at.append(trial.trainer.steps)
+        save(trial)
+
+    def report(epochs) -> bool:
+        return len(epochs) < 2
+
+    monkeypatch.setattr(Trial, "save", noted)
+    fields = {"epochs": 4, "steps_per_epoch": 40, "episodes": 2}
+    config = StudySettings.asked("CartPole-v1", "dnn", fields=fields).config({}, 0)
+    outcome = run_trial(Assignment(config, {}, 0, 1, tmp_path, "cpu", threading.Event(), report))
+    assert outcome.pruned
+    assert [epoch["epoch"] for epoch in outcome.epochs] == [1, 2]
+    assert saved_at == [40, 80]
 
 
 @pytest.mark.parametrize("asked_to_stop", [False, True])

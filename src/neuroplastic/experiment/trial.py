@@ -170,6 +170,8 @@ class Trial:
         longest = 0.0
         protocol = self.config.protocol
         while len(self.metrics) < protocol.epochs:
+            if self.stop_requested:  # at the end of an epoch, whose checkpoint is there
+                raise Stopped
             until = (len(self.metrics) + 1) * protocol.steps_per_epoch
             while self.trainer.steps < until:
                 left = -(-(until - self.trainer.steps) // self.learner.games)
