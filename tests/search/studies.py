@@ -18,7 +18,7 @@ from neuroplastic.search.workers import run_workers
 
 def settings(objective: str = "quick", **changes) -> StudySettings:
     where = objective if ":" in objective else f"tests.search.objectives:{objective}"
-    own = ("task", "agent", "preset", "learner", "seed", "games", "prune")
+    own = ("task", "agent", "preset", "learner", "seed", "games", "searched", "prune")
     asked = {"task": "BP", "agent": "dnn", **{name: changes[name] for name in own if name in changes}}
     fields = {"epochs": 2, "episodes": 3, **{name: changes[name] for name in changes if name not in own}}
     return StudySettings.asked(**asked, objective=where, fields=fields)

@@ -31,6 +31,7 @@ from neuroplastic.search.worker import Worker
 from neuroplastic.usecases.studies import StudyRequest, prepare_study
 from tests.search.studies import begin, settings, trials_of
 
+BOWL = "neuroplastic.search.cheap:bowl"
 FINISHED = [[0.0, 10.0 * number, 0.0, 0.0] for number in range(FEWEST)]  # their median after two epochs is 20
 
 
@@ -71,6 +72,38 @@ def test_trials_of_a_study_that_prunes_end_early_and_are_complete(tmp_path):
         assert trial.state.name == "COMPLETE"
         assert trial.user_attrs["pruned"] == (length < 6)
         assert trial.values[0] == max(epoch["mean"] for epoch in trial.user_attrs["epochs"])
+
+
+class SetWhenAsked(threading.Event):
+    """Is set from the n-th time on that somebody asks."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self._left = times
+
+    def is_set(self) -> bool:
+        self._left -= 1
+        return self._left <= 0 or super().is_set()
+
+
+def test_a_study_that_prunes_has_the_same_trials_after_interruptions(tmp_path):
+    made = {}
+    for way, stops in {"whole": [], "interrupted": [31, 33, 28]}.items():
+        (tmp_path / way).mkdir()
+        storage = f"sqlite:///{tmp_path}/{way}/s.db"
+        ours = {"preset": "short", "searched": "short", "prune": True}
+        job = begin(tmp_path / way, storage, 18, objective=BOWL, epochs=6, **ours)
+        for times in stops:
+            Worker(job, "token", SetWhenAsked(times)).run()
+        Worker(job, "token", threading.Event()).run()
+        trials = trials_of(storage)
+        failures = [trial.user_attrs["failure"] for trial in trials if trial.state.name == "FAIL"]
+        assert failures == ["stopped"] * len(stops), "each came in the middle of a trial"
+        whole = sorted(complete(load_study(open_storage(storage), "s")), key=lambda t: t.user_attrs["slot"])
+        made[way] = [(t.params, t.values, t.user_attrs["epochs"], t.user_attrs["pruned"]) for t in whole]
+    assert made["whole"] == made["interrupted"]
+    assert len(made["whole"]) == 18
+    assert {pruned for *_, pruned in made["whole"]} == {True, False}
 
 
 def test_no_trial_ends_early_where_that_was_not_asked_for(tmp_path):
