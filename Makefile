@@ -92,10 +92,13 @@ study-all: setup  ## the paper's search and ours for all tasks and both agents, 
 	    --games 5 --storage sqlite:///doom_studies.db || exit 1; \
 	done; done
 
-study-winners: setup  ## the best trials that make study-all found, learned anew with five seeds (a day on 2 cores; goes on)
+study-winners: setup  ## the best trials of the paper's space and of short, learned anew with five seeds (a day on 2 cores; goes on)
 	test -e doom_studies.db || cp docs/data/doom_studies.db doom_studies.db
-	for task in $(TASKS); do for agent in dnn nfn dnn-short nfn-short; do \
-	  $(BIN)/neuroplastic study confirm $$task-$$agent --storage sqlite:///doom_studies.db || exit 1; \
+	states=$$($(BIN)/neuroplastic study status --storage sqlite:///doom_studies.db) || exit 1; \
+	for task in $(TASKS); do for study in $$task-dnn $$task-nfn $$task-dnn-short $$task-nfn-short; do \
+	  if echo "$$states" | grep -q "^$$study: [1-9]"; then \
+	    $(BIN)/neuroplastic study confirm $$study --storage sqlite:///doom_studies.db || exit 1; \
+	  else echo "$$study has no finished trial yet; passed over"; fi; \
 	done; done
 
 docs: setup  ## build the documentation as a site into site/; a broken link or reference fails
