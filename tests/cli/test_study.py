@@ -13,6 +13,8 @@ import optuna
 import pytest
 
 from neuroplastic.cli.main import main
+from neuroplastic.cli.study import _anew
+from neuroplastic.search.confirmed import Confirmation, NewScore
 
 CHEAP = ["--objective", "neuroplastic.search.cheap:bowl", "--epochs", "2", "--episodes", "3"]
 RUN = ["study", "run", "--task", "BP", "--agent", "dnn", "--workers", "1", *CHEAP]
@@ -153,6 +155,22 @@ def test_empty_study_and_unknown_study_are_named(capsys, tmp_path, monkeypatch):
     assert "there are BP-dnn" in capsys.readouterr().err
     assert main(["study", "status"]) == 0
     assert "BP-dnn: 0/3 complete" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("seeds", "told"),
+    [
+        ([1000], "anew, seed 1000, 5 new episodes: mean 1000.00"),
+        (
+            [1000, 1001, 1002],
+            "anew, seeds 1000 to 1002, 5 new episodes each: mean 1001.00, SD of the seeds 1.00",
+        ),
+        ([1000, 1002], "anew, seeds 1000, 1002, 5 new episodes each: mean 1001.00, SD of the seeds 1.41"),
+    ],
+)
+def test_only_seeds_that_are_there_are_told_and_their_sd_where_there_is_one(seeds, told):
+    scores = [NewScore(seed, (1.0,), float(seed), 0.0, 5) for seed in seeds]
+    assert _anew(Confirmation(scores)) == told
 
 
 @pytest.mark.parametrize("objectives", [1, 3])

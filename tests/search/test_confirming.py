@@ -157,7 +157,7 @@ def test_mistakes_are_refused_before_anything_is_written(where):
         prepare_confirmation(ConfirmRequest(study="t", **where))
     with pytest.raises(ConfigError, match="episodes must be a whole number of at least 1"):
         prepare_confirmation(ConfirmRequest(study="s", episodes=0, **where))
-    with pytest.raises(ConfigError, match="new_episodes must be at most 1000000"):
+    with pytest.raises(ConfigError, match=r"^episodes must be at most 1000000"):
         prepare_confirmation(ConfirmRequest(study="s", episodes=10**7, **where))
     with pytest.raises(ConfigError, match="seed must be at most"):
         prepare_confirmation(ConfirmRequest(study="s", first_seed=10**30, **where))

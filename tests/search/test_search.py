@@ -195,6 +195,18 @@ def test_the_space_about_short_begins_at_that_preset_without_being_told(tmp_path
     assert settings.config(settings.first_point(), 0) == settings.base(0)
 
 
+def test_a_task_without_the_preset_that_a_space_is_about_needs_another_named(tmp_path):
+    request = StudyRequest(
+        task="CartPole-v1", agent="dnn", storage=f"sqlite:///{tmp_path}/s.db", space="short"
+    )
+    with pytest.raises(
+        ConfigError, match="'short' is about the preset 'short', which CartPole-v1 does not have"
+    ):
+        prepare_study(request)
+    assert not (tmp_path / "s.db").exists()
+    assert prepare_study(replace(request, preset="standard")).settings.preset == "standard"
+
+
 def test_a_field_that_trials_get_another_value_of_is_refused_when_a_study_is_made(tmp_path):
     def asked(agent, space, **fields):
         where = {"storage": f"sqlite:///{tmp_path}/s.db", "objective": "neuroplastic.search.cheap:bowl"}

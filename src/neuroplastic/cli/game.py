@@ -122,9 +122,10 @@ def _add_train(commands: Any, here: str) -> None:
     command.add_argument("--agent", help="nfn (neuro-fuzzy, default) or dnn (plain network)")
     command.add_argument(
         "--preset",
-        help="DOOM: short (default: 5,000 steps of rewards alone), tuned (as many, formulas in the THEN parts), "
-        "paper, taught (short with a script's advice), long (many games at once: minutes on a GPU); Gymnasium: "
-        "standard (default), readable (vectors: few short rules that decide); or a FILE.json",
+        help="DOOM: short (default in the paper's scenarios: 5,000 steps of rewards alone), tuned (as many, formulas "
+        "in the THEN parts; default in others), paper, taught (short with a script's advice), long (many games at "
+        "once: minutes on a GPU); Gymnasium: standard (default), readable (vectors: few short rules that decide); or "
+        "a FILE.json",
     )
     command.add_argument(
         "--learner",

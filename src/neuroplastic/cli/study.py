@@ -261,11 +261,13 @@ def run_confirm(options: argparse.Namespace) -> int:
 
 
 def _anew(found: Confirmation) -> str:
-    first, last = found.scores[0], found.scores[-1]
-    return (
-        f"anew, seeds {first.seed} to {last.seed}, {last.episodes} new episodes each: mean {found.mean:.2f}, "
-        f"SD of the seeds {found.sd:.2f}"
-    )
+    """In one line; where some seeds are not there yet, those are listed that are."""
+    seeds, episodes = [score.seed for score in found.scores], f"{found.scores[0].episodes} new episodes"
+    if len(seeds) == 1:
+        return f"anew, seed {seeds[0]}, {episodes}: mean {found.mean:.2f}"
+    all_between = seeds[-1] - seeds[0] == len(seeds) - 1
+    told = f"{seeds[0]} to {seeds[-1]}" if all_between else ", ".join(map(str, seeds))
+    return f"anew, seeds {told}, {episodes} each: mean {found.mean:.2f}, SD of the seeds {found.sd:.2f}"
 
 
 def run_status(options: argparse.Namespace) -> int:

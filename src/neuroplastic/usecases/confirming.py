@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from optuna.trial import FrozenTrial
 
-from ..errors import ConfigError, at_least
+from ..errors import ConfigError, at_least, at_most
+from ..experiment.configuration import MOST_EPISODES
 from ..search.confirmed import Confirmation, NewScore, confirmation, new_score
 from ..search.storage import open_storage
 from ..search.studies import begun, complete, learned_anew, load_study, settings_of
@@ -56,7 +57,7 @@ def prepare_confirmation(request: ConfirmRequest) -> PreparedConfirmation:
     """Make the study, or join it, whose trials learn one trial of another anew."""
     check_device(request)
     at_least("seeds", request.seeds, 1)
-    at_least("episodes", request.episodes, 1)
+    at_most("episodes", at_least("episodes", request.episodes, 1), MOST_EPISODES)
     stored = open_storage(request.storage, create=False)
     study = load_study(stored, request.study)
     settings = settings_of(study)

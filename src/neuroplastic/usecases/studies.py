@@ -115,7 +115,7 @@ def prepare_study(request: StudyRequest, *, also_known: Sequence[str] = ()) -> P
             "has of fewer epochs"
         )
     check_device(request)
-    request = replace(request, preset=request.preset or PRESETS.get(request.space))
+    request = replace(request, preset=request.preset or _preset_of_space(request))
     settings = _settings(request, also_known)
     if request.prune and settings.epochs < 2 * FIRST:
         raise ConfigError(
@@ -161,6 +161,17 @@ def prepared_study(
 def study_name(task: str, agent: str, space: str = "paper") -> str:
     """What a study is called where nothing else is asked for."""
     return f"{task}-{in_space(agent, space)}"
+
+
+def _preset_of_space(request: StudyRequest) -> str | None:
+    """The preset that the space is about, if it is about one; a ConfigError where the task does not have it."""
+    preset, task = PRESETS.get(request.space), find_task(request.task)
+    if preset is not None and preset not in task.presets:
+        raise ConfigError(
+            f"the space {request.space!r} is about the preset {preset!r}, which {task.key} does not have; choose "
+            f"another --space, or a --preset that it has: {', '.join(task.presets)}"
+        )
+    return preset
 
 
 def _settings(request: StudyRequest, also_known: Sequence[str]) -> StudySettings:
