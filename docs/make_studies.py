@@ -16,6 +16,8 @@ from pathlib import Path
 
 import optuna
 from comparing import compared, spread
+from more_trials import beside_the_paper
+from more_trials import table as more_trials
 from optuna.trial import FrozenTrial
 from short_budget import AIMS, TASKS, luckiest
 from short_budget import read as read_short
@@ -35,6 +37,11 @@ AGENTS = {"dnn": "DNN", "nfn": "NFN"}
 """in the paper's space, with the preset `tuned`"""
 OURS = {"dnn-short": "DNN, our space", "nfn-short": "NFN, our space"}
 """in our space, with the preset `short`"""
+PAPER = {
+    "DNN": {key: SCENARIOS[key].paper_dnn.mean for key in TASKS},
+    "NFN": {key: SCENARIOS[key].paper_nfn.mean for key in TASKS},
+}
+"""the means of its best trials"""
 SEARCHED = {**AGENTS, **OURS, "dnn-ours": "DNN taught", "nfn-ours": "NFN taught"}
 """those, and with the preset `taught`"""
 BEST_AIMS = {"BP": 86, "BR": 58, "PP": 0.36, "HTL": 27, "DTC": 14, "TC": 500, "GH": 2100}
@@ -134,10 +141,6 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
 
     yield line("", iter(TASKS))
     yield "|---" * (len(TASKS) + 1) + "|"
-    paper = {
-        "dnn": {key: SCENARIOS[key].paper_dnn for key in TASKS},
-        "nfn": {key: SCENARIOS[key].paper_nfn for key in TASKS},
-    }
     for agent, title in SEARCHED.items():
         here = {key: made.get((key, agent)) for key in TASKS}
         if not any(here.values()):
@@ -170,7 +173,7 @@ def overview(made: dict[tuple[str, str], Search], again: list[Winner]) -> Iterat
                 f"`short`, {title}, its best run's best epoch",
                 (f"{number(mean)}, best of {count}" for mean, count in runs.values()),
             )
-            yield line(f"the paper's {title}, best of 720", (f"{paper[agent][key].mean:g}" for key in TASKS))
+            yield line(f"the paper's {title}, best of 720", (f"{mean:g}" for mean in PAPER[title].values()))
     yield line("aim for the NFN, best of a study", (f"{BEST_AIMS[key]:g}" for key in TASKS))
     yield line("aim for the NFN, new seeds", (f"{AIMS[key]:g}" for key in TASKS))
 
@@ -263,11 +266,21 @@ def settings(made: dict[tuple[str, str], Search]) -> Iterator[str]:
         yield ""
 
 
+def means_of(made: dict[tuple[str, str], Search]) -> dict[str, dict[str, list[float]]]:
+    """The means of all trials in the paper's space, by agent and task."""
+    return {
+        title: {key: [trial.values[0] for trial in made[key, agent].trials] for key in TASKS}
+        for agent, title in AGENTS.items()
+    }
+
+
 def page(made: dict[tuple[str, str], Search], again: list[Winner]) -> str:
     """The whole page."""
     parts = {
         "overview": "\n".join(overview(made, again)),
         "reached": reached(made),
+        "more_trials": "\n".join(more_trials(means_of(made), PAPER, number)),
+        "beside_the_paper": beside_the_paper(means_of(made), PAPER),
         "lucky": lucky(made, again),
         "winners": winners_compared(again),
         "settings": "\n".join(settings(made)),

@@ -58,6 +58,22 @@ are too similar; so the greatest mean can be above it.{{reached}}
 
 {{missing}}
 
+## What the best of more trials would be
+
+The paper has 720 trials a task and agent, these studies have 40. What more trials bring can be told from fewer: the
+greatest mean of n trials, on average over all choices of n of the 40, is known exactly, and every doubling adds about
+as much as the one before. Here it is for the paper's space, and for 720, four doublings further, if it goes on so: as
+in the last doubling, or as in the last two on average (in GH up to 2100, where an episode ends).
+
+{{more_trials}}
+
+{{beside_the_paper}} Where
+our best of 40 is below the paper's best of 720, the number of trials accounts for all of the distance or for a good
+part of it, least in HTL, where it is a quarter to a third of the NFN's. Such figures are made by luck as much as by
+skill: settings and episodes are drawn anew and the luckiest are kept, and on new seeds and episodes their settings do
+far less, as the rows above show. All this is extrapolated from few trials: each best of 40 is one draw, trials that a
+search makes late are not drawn like its first, and near a bound (BP, GH) growth slows down.
+
 {{winners}}## Settings of the best trials
 
 {{settings}}

@@ -35,6 +35,9 @@ def test_run_status_best_export_and_a_neuro_fuzzy_study_that_inherits(tmp_path, 
     assert main(["study", "best", "BP-dnn"]) == 0
     best = capsys.readouterr().out
     assert "best of 3 finished trials" in best
+    told = re.search(r"greatest mean is ([0-9.]+); of half as many trials it is ([0-9.]+) on average", best)
+    assert told, best
+    assert float(told[1]) > float(told[2])
     assert "protocol" in best
 
     assert main(["study", "confirm", "BP-dnn", "--seeds", "2", "--episodes", "5", "--workers", "1"]) == 0

@@ -309,6 +309,12 @@ def _print_best(best: BestTrial) -> int:
             f"  {len(best.tied)} means lie within a standard error of the greatest, {best.tied[0].values[0]:.2f} "
             f"(trial {best.tied[0].number}); among them: slope above 0, then least SD"
         )
+    if best.of_half is not None:
+        greatest = best.tied[0].values[0]
+        print(
+            f"  the greatest mean is {greatest:.2f}; of half as many trials it is {best.of_half:.2f} on average, so "
+            f"twice as many may bring about {greatest - best.of_half:.2g} more"
+        )
     if best.finished < TO_CHOOSE:
         print(f"  from {TO_CHOOSE} trials on the best is likely (.95) among the best tenth of the space")
     for key, value in best.parameters.items():

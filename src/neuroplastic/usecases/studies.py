@@ -10,6 +10,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from ..analysis.enough import expected_best
 from ..errors import ConfigError
 from ..experiment.options import options
 from ..experiment.tasks import find_task, modules_of
@@ -310,6 +311,8 @@ class BestTrial:
     tied: tuple[FrozenTrial, ...]
     parameters: Mapping[str, Any]
     """of the trial, inherited ones first"""
+    of_half: float | None
+    """the greatest mean of half as many of the trials, on average; None for a single one"""
 
 
 def best_of_study(storage_address: str, name: str) -> BestTrial:
@@ -318,7 +321,9 @@ def best_of_study(storage_address: str, name: str) -> BestTrial:
     settings = _search_of(study)  # first of all: the best of another's study means nothing
     trial, finished = best_trial(study), complete(study)
     parameters = {**settings.inherited, **trial.params}
-    return BestTrial(study.study_name, trial, len(finished), tuple(near_ties(finished)), parameters)
+    means = [one.values[0] for one in finished]
+    of_half = expected_best(means, len(means) // 2) if len(means) > 1 else None
+    return BestTrial(study.study_name, trial, len(finished), tuple(near_ties(finished)), parameters, of_half)
 
 
 def export_study(
