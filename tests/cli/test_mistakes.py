@@ -183,4 +183,5 @@ def test_no_option_of_train_is_called_like_a_field_of_the_configuration():
     commands = next(action for action in parser()._actions if isinstance(action.choices, dict))
     fields = {line.split()[0] for line in field_help().splitlines() if line.startswith("  --")}
     assert {"--start", "--rules", "--epochs"} <= fields
+    assert {"--things", "--consequent-rank", "--clip"} <= fields, "those of every kind"
     assert not fields & set(commands.choices["train"]._option_string_actions)

@@ -107,6 +107,17 @@ def test_a_place_is_where_the_thing_is_in_percent_of_the_picture(row, column):
     assert names == ["column of thing 1 (%)", "row of thing 1 (%)", "strength of thing 1"]
 
 
+@pytest.mark.parametrize("shape", [(1, 16, 3), (16, 1, 3)])
+def test_a_picture_of_one_row_or_column_has_places_in_percent_too(shape):
+    encoder = PlacesEncoderConfig(2, 4).build(Observation(shape))
+    offset, scale = encoder.scaling()
+    assert (scale > 0).all()
+    told = offset + scale * encoder(torch.randint(0, 256, (3, *shape), dtype=torch.uint8)).detach().numpy()
+    only = slice(0, 2) if shape[1] == 1 else slice(2, 4)
+    assert (told[:, only] == 50).all()
+    assert ((told[:, :4] >= 0) & (told[:, :4] <= 100)).all()
+
+
 def test_a_thing_is_seen_more_clearly_where_it_is_than_where_it_is_not():
     encoder = seeing()
     nothing = encoder(torch.zeros(1, TOTAL, TOTAL, 3, dtype=torch.uint8)).detach()[0]

@@ -12,6 +12,7 @@ from .. import catalog
 from ..errors import ConfigError
 from ..experiment.configuration import RunConfig
 from ..experiment.options import options as fields_of
+from ..experiment.options import with_values
 from ..experiment.run_folder import EpochMetrics
 from ..experiment.tasks import find_task
 from ..experiment.trial import Progress as Told
@@ -27,16 +28,26 @@ def field_help() -> str:
     """The fields of every configuration, for the end of the help."""
     lines = ["any field of the configuration (defaults: the preset's):"]
     seen: set[str] = set()
-    for agent in reversed(catalog.names("head")):
-        for learner in catalog.names("learner"):
-            for option in fields_of(find_task("BP").preset("tuned", agent, learner)):
-                if option.name not in seen:
-                    seen.add(option.name)
-                    lines.append(f"  --{option.name.replace('_', '-'):24} {option.help}")
+    for config in _one_of_every_kind():
+        for option in fields_of(config):
+            if option.name not in seen:
+                seen.add(option.name)
+                lines.append(f"  --{option.name.replace('_', '-'):24} {option.help}")
     lines += ["and for Gymnasium environments:"]
     lines += [f"  --{'frame-stack':24} how many observations, the newest last, are seen at once"]
     lines += [f"  --{'names':24} names of the attributes, with commas between"]
     return "\n".join(lines)
+
+
+def _one_of_every_kind() -> Iterator[RunConfig]:
+    """Configurations in which every agent, learner, encoder and kind of conclusion occurs."""
+    for agent in reversed(catalog.names("head")):
+        for learner in catalog.names("learner"):
+            yield find_task("BP").preset("tuned", agent, learner)
+    rules = find_task("BP").preset("tuned", "nfn")
+    for group in ("encoder", "consequent"):
+        for name in catalog.names(group):
+            yield with_values(rules, {group: name})
 
 
 def run(options: argparse.Namespace) -> int:

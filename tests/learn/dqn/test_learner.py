@@ -393,3 +393,15 @@ def test_observations_of_several_games_are_refused():
 def test_acting_before_the_first_observation_is_refused():
     with pytest.raises(InputError, match=r"begin\(\)"):
         learner_of([[0.0, 1.0]]).act()
+
+
+def test_a_memory_that_never_holds_enough_to_learn_from_is_refused():
+    """The newest transitions of an episode cannot be drawn before their returns are known."""
+    assert QConfig(batch_size=8, memory_size=10, n_step=3)
+    message = (
+        "memory_size must be at least 10: the 8 transitions .* the 2 newest, .* returns of 3 steps .* got 9"
+    )
+    with pytest.raises(ConfigError, match=message):
+        QConfig(batch_size=8, memory_size=9, n_step=3)
+    with pytest.raises(ConfigError, match="memory_size must be at least 39: the 30"):
+        QConfig(batch_size=8, memory_size=30, learning_starts=30, late_n_step=10)

@@ -19,7 +19,9 @@ NETWORKS = {"dnn": small_dnn_network, "nfn": small_nfn_network}
 STEPS = 60
 
 
-def started(network: str = "dnn", *, resident: bool = False, **fields: object) -> Loop:
+def started(
+    network: str = "dnn", *, resident: bool = False, total_steps: int = STEPS, **fields: object
+) -> Loop:
     config = QConfig(**{"batch_size": 4, "memory_size": 50, "learning_rate": 1e-2, **fields})  # type: ignore[arg-type]
     torch.manual_seed(0)
     learner = QLearning(
@@ -27,7 +29,7 @@ def started(network: str = "dnn", *, resident: bool = False, **fields: object) -
         config,
         actions=3,
         streams=RandomStreams(0),
-        total_steps=STEPS,
+        total_steps=total_steps,
         resident=resident,
     )
     return Loop(lambda: Catch(3), learner)
@@ -147,6 +149,26 @@ def test_a_run_taken_up_again_goes_on_bit_for_bit(network, pause):
     resumed.load_state_dict(state)
     assert run(resumed, STEPS - pause) == expected
     assert equal_states(resumed.state_dict(), whole.state_dict())
+
+
+def test_a_run_that_is_extended_keeps_the_half_that_it_began_with():
+    first = started(late_batch=6)
+    run(first, 20)
+    extended = started(late_batch=6, total_steps=100 * STEPS)
+    extended.load_state_dict(copy.deepcopy(first.state_dict()))
+    run(extended, STEPS // 2 - 20)
+    assert extended.learner.batch_size == 4
+    run(extended, 1)
+    assert extended.learner.batch_size == 6
+
+
+def test_an_update_that_was_recorded_with_the_heads_before_is_not_replayed(monkeypatch):
+    """New heads may have to see data first, which a recorded update does not ask for."""
+    learner = started(reset_heads=True).learner
+    forgotten = []
+    monkeypatch.setattr(learner._update, "forget", lambda: forgotten.append("update"))
+    learner._begin_second_half()
+    assert forgotten == ["update"]
 
 
 def test_spread_is_that_of_discounted_returns_so_far():

@@ -20,13 +20,13 @@ from tests.learn.test_teaching import by_definition
 ADVISED = 2  # in frame 0; in frame 1 the game says nothing
 
 
-def taught(*, resident: bool = False, **fields: object) -> QLearning:
+def taught(*, resident: bool = False, total_steps: int = 100, **fields: object) -> QLearning:
     """A learner of three actions, two frames in turn; no reward tells the actions apart."""
     small = {"batch_size": 8, "memory_size": 40, "learning_rate": 0.05, "discount": 0.0, "taught": 1.0}
     config = QConfig(**{**small, **fields})  # type: ignore[arg-type]
     table = Table([[0.3, 0.2, 0.1], [0.3, 0.2, 0.1]])
     learner = QLearning(
-        table, config, actions=3, streams=RandomStreams(0), resident=resident, total_steps=100
+        table, config, actions=3, streams=RandomStreams(0), resident=resident, total_steps=total_steps
     )
     learner.begin(frame(1)[None])
     return learner
@@ -165,3 +165,13 @@ def test_weights_and_shares_that_make_no_sense_are_refused(given):
 def test_teaching_falls_over_a_run_and_so_needs_its_length():
     with pytest.raises(ConfigError, match=r"taught=1 falls over the run and needs total_steps, got None"):
         QLearning(Table([[0.0]]), QConfig(taught=1.0), actions=1, streams=RandomStreams(0))
+
+
+def test_a_run_that_is_extended_is_not_taught_again():
+    first = taught()  # for half of 100 steps
+    play(first, 60)
+    assert float(first._taught) == 0
+    extended = taught(total_steps=10_000)
+    extended.load_state_dict(copy.deepcopy(first.state_dict()))
+    play(extended, 1)
+    assert float(extended._taught) == 0

@@ -94,9 +94,7 @@ class QConfig:
     exploration_floor: float = field(default=0.1, metadata={"help": "least rate of random actions"})
     exploration_hold: int = field(
         default=1,
-        metadata={
-            "help": "decisions for which what was drawn holds, a random action or to do the best; 1: each is drawn anew"
-        },
+        metadata={"help": "decisions that a draw holds for: a random action, or to do the best"},
     )
     exploration_advised: float = field(default=0.0, metadata={"help": HELP["exploration_advised"]})
     taught: float = field(default=0.0, metadata={"help": HELP["taught"]})
@@ -142,6 +140,16 @@ class QConfig:
                 raise ConfigError(
                     f"{name} must be at most memory_size = {self.memory_size}, got {getattr(self, name)}"
                 )
+        first, returns = (
+            max(self.batch_size, self.learning_starts),
+            max(self.n_step, self.late_n_step or 0),
+        )
+        if first + returns - 1 > self.memory_size:
+            raise ConfigError(
+                f"memory_size must be at least {first + returns - 1}: the {first} transitions that updates wait for, "
+                f"and the {returns - 1} newest, whose returns of {returns} steps are not known yet; "
+                f"got {self.memory_size}"
+            )
 
     def kept_bytes(self, observation: Observation) -> int:
         """What the replay memory takes of the device that it lives on."""

@@ -89,7 +89,8 @@ class QLearning:
 
         `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it. A `resident` learner keeps its
         memory on the device and draws there, so that an update asks the host nothing: by default, on a GPU.
-        `total_steps` are those of the run, which teaching falls over, and at half of which what is late begins.
+        `total_steps` are those of the run, which teaching falls over, and at half of which what is late begins; a run
+        that is extended keeps those that it began with.
         """
         if config.taught and total_steps is None:
             raise ConfigError(f"taught={config.taught:g} falls over the run and needs total_steps, got None")
@@ -272,7 +273,7 @@ class QLearning:
 
     def step(self) -> Tensor | None:
         """Make one update; return its loss (on the device, detached), or None before learning starts."""
-        if self._half.is_due(self.replay.added):
+        if self._half.is_due(self.replay.added, self._total_steps):
             self._begin_second_half()
         if not self.ready:
             return None
@@ -293,6 +294,7 @@ class QLearning:
         if self.config.reset_heads:
             self._half.reset(self.network, self.target, self.optimizer)
             self._target_values.forget()
+            self._update.forget()  # heads that begin on data are placed by a pass that is not replayed
             self._decision.forget()
 
     def _be_taught(self) -> None:
@@ -389,6 +391,7 @@ class QLearning:
             "exploration": self.exploration.state_dict(),
             "random": self.streams.state_dict(),
             "updates": self.updates,
+            "total_steps": self._total_steps,
             "advice": self._advice,
             "second_half": self._half.begun,
             **({} if self._spread is None else {"spread": self._spread.state_dict()}),
@@ -404,6 +407,7 @@ class QLearning:
         self.exploration.load_state_dict(state["exploration"])
         self.streams.load_state_dict(state["random"])
         self.updates = state["updates"]
+        self._total_steps = state.get("total_steps", self._total_steps)  # earlier states have none
         self._advice = state.get("advice", NO_ADVICE)  # earlier states have none
         self._rate = float(self.optimizer.param_groups[0]["lr"])
         if self._spread is not None:

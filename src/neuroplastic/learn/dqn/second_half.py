@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from typing import TYPE_CHECKING
 
 import torch
@@ -31,7 +30,7 @@ class SecondHalf:
                 f"{name}={value} is for the second half of a run and needs total_steps, got None"
             )
         # Where nothing is asked for there is no second half: how long a run is does not matter then.
-        self._half = total_steps / 2 if asked and total_steps is not None else math.inf
+        self._asked = bool(asked)
         self.config = config
         self.begun = False
         # Where the heads begin anew: they are built from the run's seed, so a run taken up again has the same.
@@ -43,9 +42,9 @@ class SecondHalf:
         late = self.config.late_batch
         return late if late is not None and self.begun else self.config.batch_size
 
-    def is_due(self, added: int) -> bool:
-        """Whether it begins with the update to come, after so many transitions."""
-        return not self.begun and added > self._half
+    def is_due(self, added: int, total_steps: int) -> bool:
+        """Whether it begins with the update to come, after so many transitions of a run of so many steps."""
+        return self._asked and not self.begun and added > total_steps / 2
 
     def take_up(self, replay: ReplayMemory, *, begun: bool) -> None:
         """Be where a run is, in its first half or in its second."""

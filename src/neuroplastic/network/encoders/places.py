@@ -99,7 +99,8 @@ class PlacesEncoder(nn.Module):
     def _pixels(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of columns and of rows: the pixel that 0 lies on, and pixels for each 1."""
         cells = np.array(self.cells[::-1], dtype=np.float64)  # across, down
-        return self._first_middle + self._stride * (cells - 1) / 2, self._stride * (cells - 1) / (2 * EDGE)
+        across = np.maximum(cells - 1, 1)  # of a single cell, whose place is always 0, any will do
+        return self._first_middle + self._stride * (cells - 1) / 2, self._stride * across / (2 * EDGE)
 
     @property
     def last_planes(self) -> nn.Module:
