@@ -140,10 +140,8 @@ class QConfig:
                 raise ConfigError(
                     f"{name} must be at most memory_size = {self.memory_size}, got {getattr(self, name)}"
                 )
-        first, returns = (
-            max(self.batch_size, self.learning_starts),
-            max(self.n_step, self.late_n_step or 0),
-        )
+        first = max(self.batch_size, self.learning_starts)
+        returns = max(self.n_step, self.late_n_step or 0)
         if first + returns - 1 > self.memory_size:
             raise ConfigError(
                 f"memory_size must be at least {first + returns - 1}: the {first} transitions that updates wait for, "
