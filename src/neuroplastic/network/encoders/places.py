@@ -53,7 +53,7 @@ class PlacesEncoder(nn.Module):
 
     so a feature is a place that can be pointed at ("feature points", Levine et al. 2016; learned of rewards alone,
     Boney et al. 2021), or tells how much a thing stands out. The sharpness s_k of each is learned. Columns and rows run
-    from -2, left and top, to 2.
+    from -2, left and top, to 2, strengths from 0 (of nothing) to about 8.
 
     The first convolution has size 8 and stride 4 (of a small picture: size 3), the second size 3; each is followed by
     layer norm over its planes and ReLU.
