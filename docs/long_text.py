@@ -188,9 +188,9 @@ there has changed, and a mean of five seeds is uncertain by 50 to 100. In HTL a 
 actions held for two and returns of five steps, learns as much as every 8 (19.6 and 18.2; 18.8 and 18.7); with actions
 held for four, with longer returns, or going on at 4 tics from what was learned at 8, less. In TC held actions with
 returns of five, which the best trials [in our space](doom_studies.md) share, had 396, and without 438. The strengths
-of `places` run from 0 to about 8, beyond the sets that rules begin with (-2 to 2); brought to their middle they let more
-rules lead at first, and changed nothing in the end (TC 429 and 438, GH 1,622 and 1,596, 2,072 and 2,044). So nothing
-was changed.
+of `places` run from 0 to about 8, beyond the sets that rules begin with (-2 to 2); brought to their middle they let
+more rules lead at first, and changed nothing in the end (TC 429 and 438, GH 1,622 and 1,596, 2,072 and 2,044). So
+nothing was changed.
 
 **In `taught` a script advises, in all seven tasks.** It has the paper's 5,000 steps of one game, and replay learning,
 but while it trains the game says what a script would do that knows where things are: 80 % of what is explored is that,

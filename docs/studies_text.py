@@ -34,7 +34,7 @@ whose greatest mean lags end after two to five of ten epochs ([how](how_to/studi
 trials says how many. Encoders have half of the preset's channels (in HTL, TC and GH
 `--hidden-channels 16 --things 32`), with which a run takes two thirds of the time on a CPU. What that costs had been
 tried on single runs ([seeds 15 and 16](data/short.csv)): nothing in BR and HTL, some of the score in TC, GH and PP,
-more in DTC. Trials of BP and PP are of a CPU, the others of a GPU.
+more in DTC. Trials of BP and PP, and most of the plain network's, are of a CPU, the others of a GPU.
 
 What came of it is a warning: on new seeds the neuro-fuzzy agent's winners are nowhere clearly better than [`short`
 itself](long.md#the-short-budget) with the whole encoder. Welch's test on seeds has them below it in PP and HTL (p .01
