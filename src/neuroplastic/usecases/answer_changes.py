@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..learn.estimators import NeuroFuzzyClassifier
 from ..learn.estimators.naming import limits_of, readable
 from ..learn.estimators.rows import Numbers
+from ..rules.explanations.wording import moved
 
 # Values of a number that are tried on the way to an end, and halvings of the step that changes the answer.
 VALUES, HALVINGS = 201, 30
@@ -26,19 +27,21 @@ class _Found(NamedTuple):
     answer: int
 
 
-def answer_change(model: NeuroFuzzyClassifier, x: Numbers) -> str:
+def answer_change(model: NeuroFuzzyClassifier, x: Numbers, given: Numbers | None = None) -> str:
     """In words, of an encoded row (D,): `the answer would be default if age rose from 50 past 51`.
 
     Numbers stay between the ends of training, and are tried at even places; a narrower exception between two of them
-    would not be found. Changes of numbers are compared in standard deviations.
+    would not be found. Changes of numbers are compared in standard deviations. `given` (D,) is NaN where x was missing.
     """
-    least = min(_changes(model, x), key=lambda found: found.steps, default=None)
+    least = min(
+        _changes(model, x, x if given is None else given), key=lambda found: found.steps, default=None
+    )
     if least is None:
         return "no change of a single column within the data's range would alter the answer"
     return f"the answer would be {readable(model.classes_.tolist())[least.answer]} if {least.words}"
 
 
-def _changes(model: NeuroFuzzyClassifier, x: Numbers) -> Iterator[_Found]:
+def _changes(model: NeuroFuzzyClassifier, x: Numbers, given: Numbers) -> Iterator[_Found]:
     limits, names = limits_of(model.encoder_, model.limits_), readable(model.encoder_.names)
     now = int(_answers(model, x[None])[0])
     for choice in limits.choices:
@@ -56,8 +59,8 @@ def _changes(model: NeuroFuzzyClassifier, x: Numbers) -> Iterator[_Found]:
                 found = _first(model, x, attribute, end, now)
                 if found is not None:
                     to, answer = found
-                    verb = "rose" if to > x[attribute] else "fell"
-                    words = f"{names[attribute]} {verb} from {x[attribute]:.4g} past {to:.4g}"
+                    missing = bool(np.isnan(given[attribute]))
+                    words = moved(names[attribute], float(x[attribute]), to, missing=missing)
                     yield _Found(abs(to - x[attribute]) / float(model.scale_[attribute]), words, answer)
 
 

@@ -51,10 +51,11 @@ def explain_row(opened: TakesRows, data: str | Path, *, number: int = 1) -> Expl
     if not 1 <= number <= len(frame):
         raise InputError(f"row must be at least 1 and at most {len(frame)}, the rows of {data}, got {number}")
     row = frame.iloc[[number - 1]]
-    return ExplainedRow(number, row, explain_rows(opened, row), _of_the_answer(opened, row))
+    explanation = explain_rows(opened, row)
+    return ExplainedRow(number, row, explanation, _of_the_answer(opened, row, explanation))
 
 
-def _of_the_answer(opened: TakesRows, row: pd.DataFrame) -> tuple[str, ...]:
+def _of_the_answer(opened: TakesRows, row: pd.DataFrame, explanation: Explanation) -> tuple[str, ...]:
     """The probability of what a classifier answers, and the least change that alters the answer; else nothing."""
     if not isinstance(opened, OpenedTable | OpenedEstimator):
         return ()
@@ -70,7 +71,10 @@ def _of_the_answer(opened: TakesRows, row: pd.DataFrame) -> tuple[str, ...]:
         f"P({label}) = {chance:.3f}"
         for label, chance in sorted(zip(model.classes_, chances, strict=True), key=lambda pair: -pair[1])[:6]
     )
-    return (f"as probabilities: {listed}", answer_change(model, model.encode(inputs)[0]))
+    return (
+        f"as probabilities: {listed}",
+        answer_change(model, model.encode(inputs)[0], explanation[0].given),
+    )
 
 
 def explain_rows(opened: TakesRows, frame: pd.DataFrame) -> Explanation:

@@ -85,6 +85,14 @@ class Column:
             raise InputError(f"column {self.name!r} has an infinite value in row {row}; leave the row out")
         return found
 
+    def missing(self, values: Any) -> NDArray[np.bool_]:
+        """Which rows have no value, (N,); none where that is a category as good as the others."""
+        if self.kind == "category":
+            return (words_of(pd.Series(values))[0] < 0) & (MISSING not in self.categories)
+        found = days_since(self, values) if self.kind == "date" else as_numbers(self.name, values)
+        blank: NDArray[np.bool_] = np.isnan(found)
+        return blank
+
     def places(self, values: pd.Series) -> NDArray[np.int64]:
         """The place of each row's category among `categories`, (N,); UNKNOWN for one never seen, which is said."""
         found, strange = self.looked_up(values)
@@ -164,6 +172,15 @@ class Encoder:
                 parts.append(codes == np.arange(len(column.categories)))
         stacked: Numbers = np.concatenate(parts, axis=1, dtype=np.float64)
         return stacked
+
+    def missing(self, X: Any) -> NDArray[np.bool_]:
+        """Which of the columns of numbers are made of a value that X (N, D) has not, (N, width)."""
+        found = np.zeros((len(X), self.width), dtype=np.bool_)
+        for place, column in self.used:
+            values = X[:, place] if isinstance(X, np.ndarray) else X.iloc[:, place]
+            inputs = [k for k, given in enumerate(self.inputs) if given.column is column]
+            found[:, inputs] = column.missing(values)[:, None]
+        return found
 
     @property
     def used(self) -> list[tuple[int, Column]]:

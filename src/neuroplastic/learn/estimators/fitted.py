@@ -146,9 +146,13 @@ class FittedRules(BaseEstimator, ABC):  # type: ignore[misc]
         """Which rules made the outputs of X (N, D), and how much each counted; see `npl.explain`."""
         from ...rules.explanations.explaining import Explainer
 
-        x = self._read(X)
+        need_fit(self)
+        table = read(self, X, first=False, words=self.encoder_.has_words)
+        encoded = self.encoder_(table)
+        x, given = self._clipped(encoded), np.where(self.encoder_.missing(table), np.nan, encoded)
         limits = limits_of(self.encoder_, self.limits_)
-        return Explainer.named(self.network_, self._naming(), limits)(x)
+        made = Explainer.named(self.network_, self._naming(), limits)(x)
+        return made if np.array_equal(given, x) else replace(made, given=given)
 
     def diagnose(self, X: Any) -> Diagnosis:
         """Whether the rules decide on X (N, D), or their THEN parts alone; see `npl.diagnose`."""

@@ -47,10 +47,14 @@ class Explanation:
     """of a hierarchy: the level whose outputs are this level's inputs"""
     limits: Limits | None = None
     """where changes may lead; None: anywhere"""
+    given: Numbers | None = None
+    """(B, D): what the rows had where `x` was clipped, NaN where it was missing; None where all was taken as it is"""
 
     def __post_init__(self) -> None:
         for array in (self.x, self.output, self.starts, self.fired, self.firing, self.shares):
             array.setflags(write=False)
+        if self.given is not None:
+            self.given.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.x)
@@ -148,6 +152,12 @@ class Case:
         """The observation, (D,)."""
         x: Numbers = self.explanation.x[self.row]
         return x
+
+    @property
+    def given(self) -> Numbers:
+        """The observation before values were clipped, (D,), NaN where one was missing."""
+        given = self.explanation.given
+        return self.x if given is None else given[self.row]
 
     @property
     def output(self) -> Numbers:

@@ -110,7 +110,23 @@ def premise_text(case: Case, rule: int, attribute: int) -> str:
     ):  # a category is in a set or not: how far its code lies from the middle says nothing
         fits = "fits" if term.membership(value) >= LISTED else "does not fit"
         return f"{variable.name} is {term.name} (it is {category}, {fits})"
-    return f"{variable.name} is {term.name} ({value:.4g}, fits {percent(term.membership(value))})"
+    return f"{variable.name} is {term.name} ({value_met(case, attribute)}, fits {percent(term.membership(value))})"
+
+
+def value_met(case: Case, attribute: int) -> str:
+    """The value that a premise met, and what the row has where that is another: '5.08, counted as 3.88'."""
+    given, value = float(case.given[attribute]), f"{case.x[attribute]:.4g}"
+    if np.isnan(given):
+        return f"missing, taken as {value}"
+    return value if f"{given:.4g}" == value else f"{given:.4g}, counted as {value}"
+
+
+def moved(name: str, value: float, to: float, *, missing: bool) -> str:
+    """A change of a number: 'age rose from 50 past 51'; a `missing` one has no value of its own to rise from."""
+    verb = "rose" if to > value else "fell"
+    if missing:
+        return f"{name}, missing and taken as {value:.4g}, {verb} past {to:.4g}"
+    return f"{name} {verb} from {value:.4g} past {to:.4g}"
 
 
 def category_met(case: Case, attribute: int) -> str | None:
@@ -119,7 +135,8 @@ def category_met(case: Case, attribute: int) -> str | None:
     for choice in () if limits is None else limits.choices:
         if attribute == choice.attributes[0] and choice.name == case.rules.inputs[attribute].name:
             place = int(choice.places(case.x[None])[0])
-            return choice.categories[place] if place >= 0 else "none of the known"
+            category = choice.categories[place] if place >= 0 else "none of the known"
+            return f"missing, taken as {category}" if np.isnan(case.given[attribute]) else category
     return None
 
 
@@ -182,8 +199,8 @@ def change_text(case: Case, change: Change | None) -> str:
     if change.words is not None:
         return f"it would be the strongest if {change.words}"
     name = case.rules.inputs[change.attribute].name
-    verb = "rose" if change.to > change.value else "fell"
-    return f"it would be the strongest if {name} {verb} from {change.value:.4g} past {change.to:.4g}"
+    missing = bool(np.isnan(case.given[change.attribute]))
+    return f"it would be the strongest if {moved(name, change.value, change.to, missing=missing)}"
 
 
 def _below(case: Case, column: int) -> list[str]:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..explanations.explanation import Case, Explanation
-from ..explanations.wording import category_met, outcome, percent, taking_over
+from ..explanations.wording import category_met, outcome, percent, taking_over, value_met
 from ..rule_base import IGNORED, Numbers
 from .style import AGAINST, FOR, HATCH, INK, figure, short
 
@@ -90,9 +90,10 @@ def _premise_bars(case: Case) -> Bars:
 
 def _premise(case: Case, rule: int, attribute: int) -> str:
     variable, term = case.rules.inputs[attribute], case.rules.premises[rule, attribute]
-    met = category_met(case, attribute) or f"{case.x[attribute]:.4g}"
+    category = category_met(case, attribute)
+    met = value_met(case, attribute) if category is None else short(category)
     asks = "not asked for" if term == IGNORED else f"is {short(variable.terms[term].name)}"
-    return f"{short(variable.name)} {asks}\n({short(met)})"
+    return f"{short(variable.name)} {asks}\n({met})"
 
 
 def _draw(panel: Axes, bars: Bars) -> None:
