@@ -185,3 +185,8 @@ def test_no_option_of_train_is_called_like_a_field_of_the_configuration():
     assert {"--start", "--rules", "--epochs"} <= fields
     assert {"--things", "--consequent-rank", "--clip"} <= fields, "those of every kind"
     assert not fields & set(commands.choices["train"]._option_string_actions)
+
+
+def test_a_port_that_there_is_none_of_is_refused(capsys):
+    assert main(["studio", "--port", "99999", "--no-browser"]) == 2
+    assert "port must be at most 65535, got 99999" in capsys.readouterr().err

@@ -211,6 +211,13 @@ def test_columns_that_are_refused_name_the_option_that_helps(tmp_path, capsys):
         assert "mend the file, or learn classes with --task classes" in capsys.readouterr().err
 
 
+def test_a_number_that_never_varies_is_no_target(tmp_path, capsys):
+    (tmp_path / "same.csv").write_text("y,a\n" + "".join(f"3.25,{k % 7}\n" for k in range(40)))
+    asked = ["fit", str(tmp_path / "same.csv"), "--target", "y", "--out", str(tmp_path / "model")]
+    assert main(asked) == 2
+    assert "the target 'y' is 3.25 in every row: there is nothing to learn" in capsys.readouterr().err
+
+
 def test_a_number_is_predicted_in_its_own_units(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(50, 10, 58), "b": rng.normal(0, 1, 58)})

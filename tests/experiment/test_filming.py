@@ -166,3 +166,9 @@ def test_a_film_may_say_why_below_the_caption(monkeypatch, tmp_path):
     first = [text for text, base in lines if base > lines[0][1]]
     assert first[0].startswith("door is ")
     assert all(text.isascii() and len(text) <= 60 for text in first)
+
+
+def test_a_film_of_another_kind_is_refused_before_anything_is_played(tmp_path):
+    with pytest.raises(ConfigError, match=r"a film is an \.mp4, got .*film\.gif"):
+        record_episode(CorridorTask(cells=4, limit=3), always_right, tmp_path / "film.gif", episode=0)
+    assert not list(tmp_path.iterdir())

@@ -52,6 +52,12 @@ def test_a_card_tells_budget_choice_score_on_new_episodes_and_whether_the_rules_
     assert evaluate_run(str(boxed), episodes=1).card == card
 
 
+def test_an_agent_that_is_boxed_again_keeps_the_words_on_how_it_was_chosen(run, boxed, tmp_path):
+    again = put_in_box(BoxRequest(str(boxed), tmp_path / "again", episodes=1))
+    assert again.chosen == card_of(tmp_path / "again").chosen == REASON
+    assert put_in_box(BoxRequest(str(run.path), tmp_path / "other", episodes=1)).chosen.startswith("not told")
+
+
 def test_an_agent_has_the_same_episodes_however_many_are_played_at_once(boxed):
     one, three = (evaluate_run(str(boxed), episodes=4, seed=5, games=games) for games in (1, 3))
     assert one.returns == three.returns

@@ -88,7 +88,7 @@ def _add_box(commands: Any, here: str) -> None:
     command.add_argument("--episodes", type=whole(1), default=100, help="for the score (default: 100)")
     command.add_argument("--seed", type=whole(0), default=9001, help="of these episodes (default: 9001)")
     command.add_argument(
-        "--chosen", default="not chosen among others", help="how this run was chosen, in words, for the card"
+        "--chosen", help="how this run was chosen, in words, for the card (default: as the card it has says)"
     )
     command.add_argument(
         "--command", dest="trained_by", help="that trained it (default: told from its configuration)"

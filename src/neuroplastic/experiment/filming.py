@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingPackageError
+from ..errors import ConfigError, MissingPackageError
 from ..learn.experience import Observations
 from .game import GameError, Policy
 from .protocols import Task
@@ -46,6 +46,8 @@ def record_episode(
 
 def film_at(path: str | os.PathLike[str]) -> Opens:
     """A film that appears under its name when it is whole; one that was stopped leaves no file."""
+    if Path(path).suffix.lower() != ".mp4":
+        raise ConfigError(f"a film is an .mp4, got {str(path)!r}")
     return partial(_film, Path(path))
 
 

@@ -120,6 +120,10 @@ def usable_rows(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     targets = columns.targets(known)
     if not columns.classes and not np.isfinite(targets).all():
         raise InputError(f"the target {columns.target!r} must be finite")
+    if not columns.classes and len(set(targets)) < 2:
+        raise InputError(
+            f"the target {columns.target!r} is {float(targets[0]):g} in every row: there is nothing to learn"
+        )
     if columns.classes and len(set(targets)) < 2:
         raise InputError(
             f"the target {columns.target!r} must have at least 2 classes, got {targets.iloc[0]!r} alone"

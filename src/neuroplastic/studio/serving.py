@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import uvicorn
 
-from ..errors import ConfigError
+from ..errors import ConfigError, at_most
 from ..usecases.opening import RUN, TABLE, in_the_box, kind_of
 from .app import application
 from .guard import Door
@@ -20,6 +20,7 @@ from .library import Library
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 DEFAULT = "DTC"
+LAST_PORT = 65_535
 STUDIES = "studies.db"
 """What `neuroplastic study run` makes where no other storage is named."""
 
@@ -92,6 +93,7 @@ def serve(
 
 def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens; a port that is taken is a ConfigError, and port 0 any that is free."""
+    at_most("port", port, LAST_PORT)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -46,7 +46,8 @@ class BoxRequest:
     episodes: int = 100
     seed: int = 9001
     """of the episodes: one that no choice was made on"""
-    chosen: str = "not chosen among others"
+    chosen: str | None = None
+    """None: as the card of an agent in the box says"""
     command: str | None = None
     """None: told from the configuration"""
     half: bool = False
@@ -79,7 +80,7 @@ def make_card(
         request.command or train_command(config),
         steps,
         config.seed,
-        request.chosen,
+        request.chosen or "",
         best.epoch,
         request.episodes,
         request.seed,
@@ -99,8 +100,13 @@ def put_in_box(
 ) -> Card:
     """Copy what an agent is made of into a new folder, with its card; refused where it is too large for the box."""
     opened = open_run(request.run)
-    if request.command is None:  # or else that would only be said once all was played
-        request = replace(request, command=train_command(opened.config))
+    known = "not told how it was chosen" if opened.card is None else opened.card.chosen
+    # Now, for a command that cannot be told would only be found out once all was played, and a copy has no card.
+    request = replace(
+        request,
+        command=request.command or train_command(opened.config),
+        chosen=request.chosen or known,
+    )
     if request.out.exists():
         if request.out.resolve() != opened.path.resolve():
             raise ConfigError(f"{request.out} exists and is not overwritten; choose another folder")

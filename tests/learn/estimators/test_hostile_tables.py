@@ -41,6 +41,18 @@ def test_a_column_that_nothing_can_be_learned_from_is_refused_by_its_name(column
         npl.NeuroFuzzyClassifier(**how).fit(*table(c=column, d=words))
 
 
+@pytest.mark.parametrize("kind", ["float64", "Float64", "float32"])
+def test_an_infinite_value_in_a_table_of_numbers_is_named_by_column_and_row(kind):
+    frame, labels = table()
+    model = npl.NeuroFuzzyClassifier(**QUICK).fit(frame, labels)
+    frame.loc[4, "b"] = -np.inf
+    for asked in (lambda: model.fit(frame.astype(kind), labels), lambda: model.predict(frame.astype(kind))):
+        with pytest.raises(
+            npl.InputError, match="column 'b' has an infinite value in row 5; leave the row out"
+        ):
+            asked()
+
+
 def test_lists_among_the_rows_to_predict_are_refused_too():
     frame, labels = table(c=["x", "y"] * (ROWS // 2))
     model = npl.NeuroFuzzyClassifier(**QUICK).fit(frame, labels)

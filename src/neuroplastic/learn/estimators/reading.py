@@ -65,7 +65,7 @@ def is_mixed(X: Any) -> bool:
 
 
 def _check_frame(X: Any) -> None:
-    """Raise an InputError where a data frame has nothing, or two columns of one name."""
+    """Raise an InputError where a data frame has nothing, two columns of one name, or an infinite value."""
     if not (hasattr(X, "iloc") and hasattr(X, "columns")):
         return
     if not len(X) or not X.shape[1]:
@@ -73,6 +73,13 @@ def _check_frame(X: Any) -> None:
     twice = X.columns[X.columns.duplicated()]
     if len(twice):
         raise InputError(f"X has two columns called {in_short(repr(twice[0]), 80)}; rename one")
+    for name, values in X.items():
+        if not pd.api.types.is_float_dtype(values.dtype):  # nothing else can be infinite
+            continue
+        infinite = np.isinf(values.to_numpy(np.float64, na_value=np.nan))
+        if infinite.any():
+            row = int(infinite.argmax()) + 1
+            raise InputError(f"column {name!r} has an infinite value in row {row}; leave the row out")
 
 
 def _frame(estimator: BaseEstimator, X: pd.DataFrame, *, first: bool) -> pd.DataFrame:
