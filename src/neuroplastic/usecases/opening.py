@@ -6,6 +6,7 @@ What each kind needs is imported when one is opened: a table needs no game, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,13 @@ def box_names() -> list[str]:
     return sorted(path.parent.name for path in BOX.glob("*/config.json"))
 
 
+def near_in_the_box(name: str | Path) -> str:
+    """`; did you mean 'DTC', an agent in the box?` where a name is nearly one of them, in any case; else nothing."""
+    boxed = {known.lower(): known for known in box_names()}
+    close = get_close_matches(str(name).lower(), boxed, n=1, cutoff=0.6)
+    return f"; did you mean {boxed[close[0]]!r}, an agent in the box?" if close else ""
+
+
 def student_of(run: OpenedRun) -> OpenedRun | None:
     """The readable student of an agent, the newest that lies beside it: in the box, or among one's own runs.
 
@@ -131,7 +139,7 @@ def kind_of(source: str | Path) -> str:
     if _is_own_run(path) or in_the_box(path) is not None:
         return RUN
     what = "holds neither a model nor a run" if path.is_dir() else "does not exist"
-    raise InputError(f"{path} {what}; give {SOURCES}")
+    raise InputError(f"{path} {what}; give {SOURCES}{near_in_the_box(path)}")
 
 
 def open_anything(source: str | Path, *, which: str = "best") -> Opened:
@@ -160,11 +168,14 @@ def _opened_file(path: Path) -> OpenedEstimator | OpenedNetwork:
 def open_run(source: str | Path, which: str = "best") -> OpenedRun:
     """A run by its path or name, or an agent in the box, with the network of its 'best' or 'last' epoch."""
     from ..experiment.agent import build_agent
-    from ..experiment.run_folder import RunFolder
+    from ..experiment.run_folder import RunError, RunFolder
     from .cards import check_card
 
     boxed = in_the_box(source)
-    folder = RunFolder.open(source) if boxed is None else RunFolder(boxed)
+    try:
+        folder = RunFolder.open(source) if boxed is None else RunFolder(boxed)
+    except RunError as error:
+        raise RunError(f"{error}{near_in_the_box(source)}") from error
     card = check_card(folder.path)
     config = folder.config()
     agent = build_agent(config)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ..errors import InputError, at_least, suggestion
+from ..errors import InputError, at_least
 from ..experiment.agent import greedy
 from ..experiment.configuration import RunConfig
 from ..experiment.filming import film_at
@@ -17,7 +17,7 @@ from ..experiment.trial import EVALUATION_SEED
 from ..experiment.window import NoDisplayError, WindowClosedError, check_display, window
 from .cards import Card
 from .commenting import Commentary
-from .opening import RUN, box_names, in_the_box, kind_of, open_run
+from .opening import RUN, box_names, in_the_box, kind_of, near_in_the_box, open_run
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,7 @@ def checked(run: str) -> str:
         is_run = False
     if is_run:
         return run
-    boxed = box_names()
     raise InputError(
-        f"there is no trained agent {run!r:.80}; in the box are {', '.join(boxed)}, others are trained first, with: "
-        f"neuroplastic train TASK{suggestion(run, boxed)}"
+        f"there is no trained agent {run!r:.80}; in the box are {', '.join(box_names())}; others are trained "
+        f"first, with: neuroplastic train TASK{near_in_the_box(run)}"
     )
