@@ -42,8 +42,9 @@ and .02; with Holm's correction for seven tests, not), does not tell them apart 
 nor in BR (p .06), where their spread is large: four of five seeds are far below. Of 40 runs, one a trial, the best
 was lucky rather than better. In BR its settings lie near an end of the space (both step sizes high, random actions
 that become rare slowly); it begins to hit late, and with two of five new seeds not once in 5,000 steps ([each
-epoch](data/doom_winners.csv), rows `BR,nfn-short`). In DTC half of the encoder may be too little. So confirm a winner
-with further seeds before you use it.
+epoch](data/doom_winners.csv), rows `BR,nfn-short`). In DTC half of the encoder may be too little. Of the plain
+network two winners were learned anew: the one of BR does as `short` does, on all five seeds, and the one of TC scores
+less than `short` with the whole encoder. So confirm a winner with further seeds before you use it.
 
 Last comes a search with the preset `taught`, in which a script advises in training (`--space ours`; its trials so far
 were drawn by all three objectives). Because of [this advice](long.md#the-short-budget), do not compare it with the
