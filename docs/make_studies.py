@@ -260,8 +260,8 @@ def settings(made: dict[tuple[str, str], Search]) -> Iterator[str]:
         yield f"| {title} | trial | slope | {' | '.join(names)} |"
         yield "|---" * (len(names) + 3) + "|"
         for search in there:
-            found = search.best.params
-            values = " | ".join(f"{v:.4g}" if isinstance(v, float) else str(v) for v in found.values())
+            found = (search.best.params[name] for name in names)
+            values = " | ".join(f"{v:.4g}" if isinstance(v, float) else str(v) for v in found)
             yield f"| {search.task} | {search.best.number} | {search.best.values[2]:+.3g} | {values} |"
         yield ""
 
