@@ -105,3 +105,11 @@ def test_what_is_named_on_the_command_line_decides_where_the_studio_opens(tmp_pa
         starting_place(library, "some/where")
     with pytest.raises(InputError, match=r"nope\.csv does not exist"):
         starting_place(library, "nope.csv")
+
+
+def test_a_name_of_nothing_is_refused_before_a_page_is_served(tmp_path):
+    library = Library(tmp_path / "runs", tmp_path / "models")
+    with pytest.raises(InputError, match="no run, model or file 'Pendulm', and there is no task 'Pendulm'"):
+        starting_place(library, "Pendulm")
+    with pytest.raises(InputError, match="did you mean 'DTC-student', an agent in the box"):
+        starting_place(library, "DTC-studnt")

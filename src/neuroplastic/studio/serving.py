@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 import uvicorn
 
-from ..errors import ConfigError, at_most
-from ..usecases.opening import RUN, TABLE, in_the_box, kind_of
+from ..errors import ConfigError, InputError, at_most
+from ..experiment.tasks import known_task
+from ..usecases.opening import RUN, TABLE, in_the_box, kind_of, near_in_the_box
 from .app import application
 from .guard import Door
 from .library import Library
@@ -40,13 +41,22 @@ def starting_place(library: Library, source: str | None) -> str:
         return f"/watch/{quote(boxed.name, safe='')}?seed=7"
     try:
         kind = kind_of(source)
-    except ValueError:
-        if "/" not in source and not Path(source).exists() and not _names_a_table(source):
-            return f"/train?task={quote(source, safe='')}"
-        raise
+    except InputError:
+        if "/" in source or Path(source).exists() or _names_a_table(source) or near_in_the_box(source):
+            raise
+        return f"/train?task={quote(_task(source), safe='')}"
     path = Path(source) if Path(source).exists() else library.runs / source
     name = quote(library.add(path), safe="")
     return f"/watch/{name}?seed=7" if kind == RUN else f"/{'table' if kind == TABLE else 'rules'}/{name}"
+
+
+def _task(name: str) -> str:
+    """The name of a task; one that there is not is an InputError: it was not the name of anything else, either."""
+    try:
+        known_task(name)
+    except ConfigError as error:
+        raise InputError(f"there is no run, model or file {name!r:.80}, and {error}") from error
+    return name
 
 
 def serve(
