@@ -277,7 +277,7 @@ def test_a_linear_model_with_rules_around_it_is_said_to_be_collapsed():
     assert found.leading_rules > 1.9
     assert found.collapsed
     assert "rules take turns, but the THEN parts decide" in found.advice
-    assert 'consequent "constant"' in found.advice
+    assert 'consequent="constant"' in found.advice
 
 
 def test_numbers_move_by_a_tenth_of_their_deviation():
@@ -434,8 +434,10 @@ def test_other_precisions_are_diagnosed_too(dtype):
         ({"carry": 0.19}, True, "the THEN parts decide; 81 % of the decisions stay"),
         ({"carry": 0.19, "consequent": "mamdani"}, True, "nearly the same is decided everywhere"),
         ({"carry": 0.0, "source": "estimator"}, True, "Compare a linear model"),
-        ({"carry": 0.0, "source": "agent"}, True, 'consequent "constant"'),
-        ({"carry": 0.0, "source": "agent"}, True, "structure_rate 0.1"),
+        ({"carry": 0.0, "source": "estimator"}, True, "readable=True, on the command line fit --readable"),
+        ({"carry": 0.0, "source": "agent"}, True, "train --consequent constant"),
+        ({"carry": 0.0, "source": "agent"}, True, "train --structure-rate 0.1"),
+        ({"fit": 0.4, "source": "agent"}, False, "neuroplastic imitate TASK --teacher RUN"),
         ({"leading_rules": 1.0, "carry": 0.0, "source": "agent"}, True, "Fewer features help"),
         ({"carry": 0.0}, True, "npl.parameter_groups(net, lr)"),
         ({"leading_rules": 1.05, "carry": 0.2}, False, "The rules decide, and mostly fit"),

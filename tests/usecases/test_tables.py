@@ -10,7 +10,7 @@ from neuroplastic.errors import ConfigError
 from neuroplastic.learn.columns import Columns
 from neuroplastic.learn.table_model import TableModel
 from neuroplastic.report.folder import ReportExistsError
-from neuroplastic.usecases.cross_validation import cross_validate, possible_folds
+from neuroplastic.usecases.cross_validation import cross_validate, fold_notes, possible_folds
 from neuroplastic.usecases.preparing import PreparedTable, prepare_table
 from neuroplastic.usecases.requests import FitRequest, TableRequest
 from neuroplastic.usecases.table_pages import check_place, save_table, table_page
@@ -210,6 +210,16 @@ def test_too_few_rows_are_refused_with_the_reason(prepared, tmp_path):
     (tmp_path / "rare.csv").write_text("a,y\n1,x\n2,x\n3,z\n")
     with pytest.raises(ConfigError, match="class 'z' of 'y' has only one row"):
         possible_folds(prepare_table(TableRequest(tmp_path / "rare.csv", "y")), 2)
+
+
+def test_fewer_folds_than_were_asked_for_are_told_with_the_reason(prepared, tmp_path):
+    assert fold_notes(prepared, 5) == ()
+    assert fold_notes(numbers(9), 5) == ("Cross-validation has 4 folds, not 5, for there are only 9 rows.",)
+    (tmp_path / "rare.csv").write_text("a,y\n" + "1,x\n" * 9 + "2,z\n" * 3)
+    rare = prepare_table(TableRequest(tmp_path / "rare.csv", "y"))
+    (note,) = fold_notes(rare, 5)
+    assert note == "Cross-validation has 3 folds, not 5, for the rarest class has only 3 rows."
+    assert fit_table(rare, FitRequest(rules=2, baselines=False)).notes == (*rare.notes, note)
 
 
 def test_a_table_and_what_was_learned_of_it_pass_between_processes(fitted, file):

@@ -76,6 +76,7 @@ def run_fit(options: argparse.Namespace) -> int:
         options.max_size,
         options.class_weight,
     )
+    from ..usecases.cross_validation import fold_notes
     from ..usecases.devices import threads_in_use
     from ..usecases.table_pages import check_place, save_table
     from ..usecases.tables import fit_table
@@ -83,7 +84,7 @@ def run_fit(options: argparse.Namespace) -> int:
     check_place(options.out, force=options.force)
     table = _prepared(wanted)
     print(table.summary)
-    for note in table.notes:
+    for note in (*table.notes, *fold_notes(table, how.folds)):
         print(f"note: {note}")
     sys.stdout.flush()  # before the progress, where both go to one file
     with threads_in_use(options.computing_threads), Stages() as stages:

@@ -98,10 +98,10 @@ class Diagnosis:
         elif self.source == "estimator":
             remedies = [
                 _LINEAR,
-                'A NeuroFuzzyNetwork with consequent="constant" has to decide by its IF parts.',
+                "Short rules that decide by their IF parts: readable=True, on the command line fit --readable.",
             ]
         else:
-            remedies = ['Constant THEN parts (consequent "constant") leave the decision to the IF parts.']
+            remedies = [f"Constant THEN parts ({_CONSTANT[self.source]}) leave the decision to the IF parts."]
         if self.source in _FASTER:
             remedies.append(
                 f"THEN parts that learn about 10 times faster than the rest help: {_FASTER[self.source]}."
@@ -125,7 +125,7 @@ class Diagnosis:
 
     def __str__(self) -> str:
         figures = [f"{name:<20}{words}" for name, words in self.lines()]
-        advice = textwrap.wrap(self.advice, WIDTH)
+        advice = textwrap.wrap(self.advice, WIDTH, break_on_hyphens=False)
         what = "observations" if self.source == "agent" else "rows"
         return "\n".join([f"Do the rules decide? On {self.rows} {what}:", *figures, *advice])
 
@@ -136,9 +136,10 @@ def _percent(share: float) -> str:
 
 _ATTRIBUTES = {"network": "attributes", "estimator": "columns", "agent": "features"}
 _LINEAR = "Compare a linear model: where it scores as well, it says the same with less."
-_FASTER = {"network": "npl.parameter_groups(net, lr)", "agent": "structure_rate 0.1"}
+_CONSTANT = {"network": 'consequent="constant"', "agent": "train --consequent constant"}
+_FASTER = {"network": "npl.parameter_groups(net, lr)", "agent": "train --structure-rate 0.1"}
 _SIMPLER = {
     "network": "npl.simplify drops premises.",
-    "estimator": "model.simplify(X, tolerance) drops premises.",
-    "agent": "npl.simplify of the advantage head drops premises.",
+    "estimator": "model.simplify(X, tolerance) drops premises, on the command line neuroplastic simplify.",
+    "agent": "Few rules that can be read, of a student: neuroplastic imitate TASK --teacher RUN.",
 }

@@ -96,3 +96,13 @@ def possible_folds(table: PreparedTable, wanted: int) -> int:
             f"a number needs at least 4 rows to be cross-validated, but {target!r} has {rows}; add rows"
         )
     return min(wanted, rows // 2)
+
+
+def fold_notes(table: PreparedTable, wanted: int) -> tuple[str, ...]:
+    """A sentence where there are fewer folds than are wanted: how many, and why."""
+    folds = possible_folds(table, wanted)
+    if folds == wanted:
+        return ()
+    few = "the rarest class has" if table.columns.classes else "there are"
+    rows = folds if table.columns.classes else len(table.x)
+    return (f"Cross-validation has {folds} folds, not {wanted}, for {few} only {rows} rows.",)

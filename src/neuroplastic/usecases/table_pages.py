@@ -46,7 +46,7 @@ def table_page(fitted: FittedTable) -> Report:
         diagnosis=fitted.diagnosis,
         held_out=fitted.held_out,
         comparison=fitted.comparison,
-        notes=fitted.table.notes,
+        notes=fitted.notes,
     )
 
 

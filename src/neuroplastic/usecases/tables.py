@@ -24,7 +24,7 @@ from ..rules.evidence import Evidence
 from ..rules.leading import leaders_of
 from ..rules.rule_base import RuleBase
 from .baselines import compare_baselines
-from .cross_validation import FoldScores, cross_validate
+from .cross_validation import FoldScores, cross_validate, fold_notes
 from .held_out import HeldOutRows
 from .preparing import PreparedTable
 from .progress import Headway, Listener, nobody
@@ -66,6 +66,11 @@ class FittedTable:
     def diagnosis(self) -> Diagnosis:
         """Whether the rules decide, on the rows learned from."""
         return self.estimator.diagnose(self.table.x)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know about the table, and about how it was cross-validated."""
+        return (*self.table.notes, *fold_notes(self.table, self.request.folds))
 
     @property
     def model(self) -> TableModel:

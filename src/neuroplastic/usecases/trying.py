@@ -47,7 +47,7 @@ def outcome_of(fitted: FittedTable, summary: tuple[str, ...]) -> FitOutcome:
         found = fitted.comparison
         ranked = tuple((one.name, one is found.rules, one.mean, one.folds) for one in found.ranked)
         contest = Contest(found.measure, ranked, found.verdict)
-    return FitOutcome(summary, fitted.table.notes, contest, str(fitted.diagnosis))
+    return FitOutcome(summary, fitted.notes, contest, str(fitted.diagnosis))
 
 
 @dataclass(frozen=True)
