@@ -353,6 +353,22 @@ def test_an_attribute_whose_sets_simplifying_took_away_is_drawn_as_it_was_before
     assert len(panel.lines) >= 2
 
 
+def test_sets_of_categories_are_bars_at_the_categories_and_nothing_between(small):
+    before, after, _ = small
+    figure = plot_sets(before, after, categories={1: ("red", "green", "blue")})
+    panel, (old, new) = figure.axes[1], (before.inputs[1], after.inputs[1])
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["red", "green", "blue"]
+    at = np.arange(3)
+    heights = [np.exp(-0.5 * ((at - term.center) / term.width) ** 2) for term in new.terms]
+    np.testing.assert_allclose([bar.get_height() for bar in panel.patches], np.concatenate(heights))
+    nearest = [round(bar.get_x() + bar.get_width() / 2) for bar in panel.patches]
+    assert nearest == [*at] * len(new.terms)
+    assert len(panel.lines) == len(old.terms)
+    assert all(line.get_linestyle() == "None" for line in panel.lines)
+    assert not figure.axes[0].patches, "other attributes are drawn as before"
+    assert nothing_is_cut_off(figure)
+
+
 def test_sets_are_drawn_where_there_are_data(small):
     ends = np.array([[0.5, 0, 0, 0], [1.5, 1, 1, 1]])
     panel = plot_sets(None, small[1], ends=ends).axes[0]

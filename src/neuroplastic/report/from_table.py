@@ -177,9 +177,9 @@ def _figures(
     ends = np.stack([encoded.min(axis=0), encoded.max(axis=0)])
     drawn = [
         finished(
-            plot_sets(before, rules, ends=ends),
+            plot_sets(before, rules, ends=ends, categories=estimator.encoder_.crisp),
             "sets",
-            "The fuzzy sets before (dotted) and after training.",
+            "The fuzzy sets before (dotted, of categories dashes) and after training.",
             "A set says what a word such as 'low' means for a column; its height is how much a value belongs to it.",
         ),
         finished(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,6 +23,9 @@ WIDTHS_SHOWN = 3.0
 # Lines for the sets' names over a panel, and a letter's part of its width.
 NAME_LINES = 3
 CHARACTER = 0.0205
+# What the bars of a category take of its place, and more names than stand side by side.
+BARS = 0.8
+UPRIGHT = 5
 
 
 def plot_sets(
@@ -32,12 +35,14 @@ def plot_sets(
     attributes: Sequence[int | str] | None = None,
     feature_names: Sequence[str] | None = None,
     ends: Numbers | None = None,
+    categories: Mapping[int, Sequence[str]] | None = None,
 ) -> Figure:
     """The sets of each attribute before (thin grey, dotted) and after training (by their order from dark to light).
 
     `before` None draws the sets as they are. Of more than 12 attributes those are drawn whose sets changed most,
     unless `attributes` says which. Rule bases carry their names; `feature_names` is for networks. `ends` (2, D) are
     the least and the greatest value of each attribute in data: sets are drawn between them, where there are values.
+    `categories` are those of attributes that are codes, whose sets are bars: between two codes there is nothing.
     """
     new = as_rules(after, feature_names)
     old = None if before is None else as_rules(before, feature_names)
@@ -55,8 +60,12 @@ def plot_sets(
     drawing = figure(max(4.8, 3.0 * columns), 0.9 + 2.1 * rows)
     panels = drawing.subplots(rows, columns, squeeze=False).ravel()
     for panel, attribute in zip(panels, shown, strict=False):
+        was, now = None if old is None else old.inputs[attribute], new.inputs[attribute]
+        if categories is not None and attribute in categories:
+            _draw_categories(panel, was, now, categories[attribute])
+            continue
         between = None if ends is None else (float(ends[0, attribute]), float(ends[1, attribute]))
-        _draw(panel, None if old is None else old.inputs[attribute], new.inputs[attribute], between)
+        _draw(panel, was, now, between)
     for panel in panels[len(shown) :]:
         panel.remove()
     for panel in panels[: len(shown) : columns]:
@@ -94,9 +103,7 @@ def _change(old: Variable, new: Variable) -> float:
 
 def _draw(panel: Axes, old: Variable | None, new: Variable, ends: tuple[float, float] | None = None) -> None:
     terms = [*new.terms, *(() if old is None else old.terms)]
-    panel.set_title(short(new.name), fontsize="medium")
-    panel.set_ylim(0, 1.04 + 0.125 * NAME_LINES)
-    panel.set_yticks([0, 0.5, 1])
+    _frame(panel, new)
     if not terms:
         panel.text(0.5, 0.5, "no sets", transform=panel.transAxes, ha="center", va="center")
         return
@@ -115,11 +122,38 @@ def _draw(panel: Axes, old: Variable | None, new: Variable, ends: tuple[float, f
     _name_terms(panel, new)
 
 
+def _draw_categories(panel: Axes, old: Variable | None, new: Variable, categories: Sequence[str]) -> None:
+    codes = np.arange(len(categories), dtype=float)
+    _frame(panel, new)
+    for term in () if old is None else old.terms:
+        panel.plot(codes, _membership(term, codes), color=FAINT, linestyle="", marker="_", markersize=12)
+    wide = BARS / max(len(new.terms), 1)
+    colors = shades(len(new.terms)) if new.terms else []
+    for place, (term, color) in enumerate(zip(new.terms, colors, strict=True)):
+        left = codes - BARS / 2 + place * wide
+        panel.bar(left, _membership(term, codes), wide, align="edge", color=color)
+    upright = len(categories) > UPRIGHT
+    panel.set_xticks(
+        codes, [short(name) for name in categories], rotation=90 if upright else 0, fontsize="small"
+    )
+    panel.set_xlim(-0.5, len(categories) - 0.5)
+
+
+def _frame(panel: Axes, variable: Variable) -> None:
+    panel.set_title(short(variable.name), fontsize="medium")
+    panel.set_ylim(0, 1.04 + 0.125 * NAME_LINES)
+    panel.set_yticks([0, 0.5, 1])
+
+
+def _membership(term: Term, x: Numbers) -> Numbers:
+    return np.exp(-0.5 * ((x - term.center) / term.width) ** 2)
+
+
 def _curve(term: Term, low: float, high: float) -> tuple[Numbers, Numbers]:
     """Points of a set over the panel; a narrow one is drawn as finely as a wide one."""
     near = term.center + term.width * np.linspace(-4, 4, 81)
     x = np.sort(np.concatenate([np.linspace(low, high, POINTS), near[(near > low) & (near < high)]]))
-    return x, np.exp(-0.5 * ((x - term.center) / term.width) ** 2)
+    return x, _membership(term, x)
 
 
 def _name_terms(panel: Axes, variable: Variable) -> None:
