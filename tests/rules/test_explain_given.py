@@ -50,3 +50,17 @@ def test_a_missing_category_is_told_as_missing(model):
     taken = npl.explain(model, row(9.0, None)).text()
     assert "(it is missing, taken as " in taken
     assert "(it is Bonn, " in npl.explain(model, row(9.0)).text()
+
+
+def test_a_change_to_what_would_be_clipped_is_not_told_for_it_changes_nothing():
+    rng = np.random.default_rng(0)
+    debt, age, rate = np.exp(rng.normal(0, 1.5, 200)), rng.uniform(0, 1, 200), np.exp(rng.normal(0, 1.5, 200))
+    X = pd.DataFrame({"debt": debt, "age": age, "rate": rate})
+    y = np.where(debt * age > 4, "fails", "paid")
+    model = npl.NeuroFuzzyClassifier(readable=True, max_updates=40, random_state=0).fit(X, y)
+    low, high = model.clip_
+    assert (model.limits_[1] > high).any(), "rows of training lie beyond the clip"
+    changes = [change for change in npl.explain(model, X).changes if change is not None and change.steps > 0]
+    assert len(changes) > 100
+    for change in changes:
+        assert low[change.attribute] <= change.to <= high[change.attribute]

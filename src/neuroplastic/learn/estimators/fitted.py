@@ -150,7 +150,9 @@ class FittedRules(BaseEstimator, ABC):  # type: ignore[misc]
         table = read(self, X, first=False, words=self.encoder_.has_words)
         encoded = self.encoder_(table)
         x, given = self._clipped(encoded), np.where(self.encoder_.missing(table), np.nan, encoded)
-        limits = limits_of(self.encoder_, self.limits_)
+        # What lies beyond the clip counts as its end, so a change that leads there would change nothing.
+        ends = None if self.limits_ is None else self._clipped(self.limits_)
+        limits = limits_of(self.encoder_, ends)
         made = Explainer.named(self.network_, self._naming(), limits)(x)
         return made if np.array_equal(given, x) else replace(made, given=given)
 
