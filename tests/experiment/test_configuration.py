@@ -10,7 +10,8 @@ from neuroplastic.doom import SCENARIOS
 from neuroplastic.doom.presets import PAPER_DNN, PAPER_NFN, preset
 from neuroplastic.doom.task import DoomTask
 from neuroplastic.experiment.configuration import as_json, from_json
-from neuroplastic.experiment.options import options, parse, with_values
+from neuroplastic.experiment.options import names_of, options, parse, with_values
+from neuroplastic.experiment.tasks import find_task, preset_of
 
 EVERY = [
     (name, key, agent) for key in SCENARIOS for name in DoomTask(key).presets for agent in ("nfn", "dnn")
@@ -100,6 +101,29 @@ def test_what_prunes_limits_and_renews_rules_is_set_by_name_and_reaches_the_netw
 def test_unknown_name_gets_a_suggestion():
     with pytest.raises(npl.ConfigError, match="unknown option 'rule'; did you mean 'rules'"):
         with_values(preset("tuned", "TC", "nfn"), {"rule": 3})
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "words"),
+    [
+        ("dnn", "rules", "the agent 'nfn' has it, and here the agent is 'dnn'"),
+        ("dnn", "consequent_rank", "the agent 'nfn' has it, and here the agent is 'dnn'"),
+        ("nfn", "consequent_rank", "the consequent 'low_rank' has it, and here the consequent is 'affine'"),
+        ("nfn", "training_games", "the learner 'parallel_q' has it, and here the learner is 'dqn'"),
+        ("nfn", "things", "the encoder 'places' has it, and here the encoder is 'paper'"),
+    ],
+)
+def test_an_option_of_another_kind_of_part_is_told_as_that(agent, name, words):
+    with pytest.raises(npl.ConfigError, match=f"unknown option '{name}': {words}"):
+        with_values(preset("tuned", "TC", agent), {name: 3})
+
+
+@pytest.mark.parametrize("agent", ["dnn", "nfn"])
+@pytest.mark.parametrize("learner", ["dqn", "parallel_q"])
+def test_the_names_of_a_class_are_those_of_the_options_of_its_objects(agent, learner):
+    config = preset_of(find_task("TC"), None, agent, learner)
+    for part in (config.learner, config.encoder, config.head):
+        assert {option.name for option in options(part)} <= set(names_of(type(part)))
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,46 @@ def with_values(config: Any, values: Mapping[str, Any]) -> Any:
     known = {option.name for option in options(changed)}
     for name in values:
         if name not in known:
-            raise ConfigError(f"unknown option {name!r}{suggestion(name, known)}")
+            raise ConfigError(
+                f"unknown option {name!r}{_of_another_kind(changed, name) or suggestion(name, known)}"
+            )
     return changed
+
+
+def _of_another_kind(config: Any, name: str) -> str:
+    """`: the agent 'nfn' has it, and here the agent is 'dnn'`, where another kind of a part has the leaf; else ''."""
+    for entry in dataclasses.fields(config):
+        part, group = getattr(config, entry.name), entry.metadata.get("kinds")
+        if not dataclasses.is_dataclass(part):
+            continue
+        if deeper := _of_another_kind(part, name):
+            return deeper
+        if group is not None:
+            have = [
+                kind
+                for kind in catalog.names(group)
+                if name in names_of(catalog.kind(group, kind), entry.metadata.get("prefix", ""))
+            ]
+            if have:
+                what = "agent" if group == "head" else group
+                kinds = " or ".join(map(repr, have))
+                return f": the {what} {kinds} has it, and here the {what} is {catalog.name_of(group, part)!r}"
+    return ""
+
+
+def names_of(cls: type[Any], prefix: str = "") -> Iterator[str]:
+    """The names of the leaves that a configuration of the class may have, those of every kind of its parts."""
+    hints = typing.get_type_hints(cls)
+    for entry in dataclasses.fields(cls):
+        group, inner = entry.metadata.get("kinds"), entry.metadata.get("prefix", prefix)
+        if group is not None:
+            yield prefix + entry.name
+            for kind in catalog.names(group):
+                yield from names_of(catalog.kind(group, kind), inner)
+        elif dataclasses.is_dataclass(hints[entry.name]):
+            yield from names_of(typing.cast(type[Any], hints[entry.name]), inner)
+        elif not entry.metadata.get("identity", False):
+            yield prefix + entry.name
 
 
 def _replaced(config: Any, values: Mapping[str, Any], prefix: str) -> Any:
