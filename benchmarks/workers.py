@@ -8,8 +8,9 @@ import tempfile
 from neuroplastic.doom.presets import preset
 from neuroplastic.experiment.options import with_values
 from neuroplastic.search.objective import Assignment, Outcome
+from neuroplastic.search.settings import StudySettings
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import StudySettings, complete, create_study, load_study
+from neuroplastic.search.studies import complete, create_study, load_study
 from neuroplastic.search.trial_objective import run_trial
 from neuroplastic.search.worker import Job
 from neuroplastic.search.workers import run_workers

@@ -194,7 +194,7 @@ def test_study_of_someone_else_in_the_same_storage_is_told_apart(capsys, tmp_pat
 
 
 def test_a_study_without_options_has_the_papers_protocol():
-    from neuroplastic.search.studies import StudySettings
+    from neuroplastic.search.settings import StudySettings
 
     plain = StudySettings.asked("BP", "dnn")
     assert (plain.preset, plain.epochs, plain.steps_per_epoch, plain.episodes) == ("paper", 10, 500, 25)

@@ -9,9 +9,10 @@ import optuna
 import psutil
 from optuna.trial import TrialState
 
+from neuroplastic.search.settings import StudySettings
 from neuroplastic.search.slots import Slots
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import StudySettings, create_study, load_study
+from neuroplastic.search.studies import create_study, load_study
 from neuroplastic.search.worker import Job
 from neuroplastic.search.workers import run_workers
 

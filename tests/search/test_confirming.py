@@ -15,9 +15,10 @@ from neuroplastic.errors import ConfigError, NeuroplasticError
 from neuroplastic.experiment.run_folder import run_folders
 from neuroplastic.search.confirmed import new_score
 from neuroplastic.search.objective import Assignment, TrialStopped
+from neuroplastic.search.settings import DIRECTIONS, StudyError
 from neuroplastic.search.slots import Slots
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import DIRECTIONS, StudyError, complete, load_study, settings_of, study_names
+from neuroplastic.search.studies import complete, load_study, settings_of, study_names
 from neuroplastic.search.trial_objective import NEW_EPISODES, run_trial
 from neuroplastic.usecases import confirming
 from neuroplastic.usecases.confirming import (

@@ -6,7 +6,7 @@ import torch
 from neuroplastic.errors import ConfigError
 from neuroplastic.search import device_room
 from neuroplastic.search.device_room import check_room_for_workers, largest_trial
-from neuroplastic.search.studies import StudySettings
+from neuroplastic.search.settings import StudySettings
 
 
 def test_the_memory_of_all_workers_is_set_against_what_is_free(monkeypatch):

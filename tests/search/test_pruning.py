@@ -17,15 +17,9 @@ from neuroplastic.search.best import best_of, best_trial, near_ties
 from neuroplastic.search.export import export_table
 from neuroplastic.search.objective import Assignment, TrialStopped
 from neuroplastic.search.pruning import FEWEST, lags
+from neuroplastic.search.settings import DIRECTIONS, StudyError, StudySettings
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import (
-    DIRECTIONS,
-    StudyError,
-    StudySettings,
-    complete,
-    create_study,
-    load_study,
-)
+from neuroplastic.search.studies import complete, create_study, load_study
 from neuroplastic.search.trial_objective import run_trial
 from neuroplastic.search.worker import Worker
 from neuroplastic.usecases.studies import StudyRequest, prepare_study

@@ -21,6 +21,8 @@ from neuroplastic.search.best import best_of, best_trial, figures_of
 from neuroplastic.search.export import export_preset, export_table, trial_config, write_new
 from neuroplastic.search.objective import Outcome, TrialFailed
 from neuroplastic.search.ray_engine import run_on_ray
+from neuroplastic.search.sampling import as_sampled, sampler
+from neuroplastic.search.settings import DIRECTIONS, StudyError, StudySettings
 from neuroplastic.search.space import (
     DNN_SPACE,
     INHERITED,
@@ -32,18 +34,7 @@ from neuroplastic.search.space import (
     inherited_from,
 )
 from neuroplastic.search.storage import open_storage
-from neuroplastic.search.studies import (
-    DIRECTIONS,
-    StudyError,
-    StudySettings,
-    as_sampled,
-    complete,
-    create_study,
-    load_study,
-    sampler,
-    settings_of,
-    study_names,
-)
+from neuroplastic.search.studies import complete, create_study, load_study, settings_of, study_names
 from neuroplastic.search.workers import run_workers
 from neuroplastic.usecases.studies import StudyRequest, prepare_study
 from tests.search.studies import Background, begin, check_whole, settings, trials_of

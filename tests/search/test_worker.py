@@ -11,7 +11,7 @@ from neuroplastic.experiment.trial import summarise
 from neuroplastic.search import trial_objective
 from neuroplastic.search.liveness import place, surely_dead
 from neuroplastic.search.objective import Assignment
-from neuroplastic.search.studies import StudyError
+from neuroplastic.search.settings import StudyError
 from neuroplastic.search.worker import ERRORS_AFTER_RETRIES, Worker
 from neuroplastic.search.workers import run_workers
 from tests.search.studies import begin, trials_of

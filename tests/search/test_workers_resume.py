@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from neuroplastic.search.studies import TRIAL
+from neuroplastic.search.settings import TRIAL
 from tests.search.studies import Background, begin, trials_of, wait_for, worker_processes
 
 

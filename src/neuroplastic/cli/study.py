@@ -171,7 +171,7 @@ def _need_optuna() -> None:
 def run_search(options: argparse.Namespace) -> int:
     """Make trials; exit code 0 when all are complete, 130 when stopped."""
     _need_optuna()
-    from ..search.studies import TRIAL
+    from ..search.settings import TRIAL
     from ..usecases.studies import StudyRequest, best_of_study, prepare_study
     from .train import field_values
 

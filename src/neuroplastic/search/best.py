@@ -9,7 +9,8 @@ from optuna.trial import FrozenTrial
 
 from ..experiment import figures
 from ..experiment.figures import Figures
-from .studies import DIRECTIONS, StudyError, complete
+from .settings import DIRECTIONS, StudyError
+from .studies import complete
 
 
 def figures_of(trial: FrozenTrial) -> Figures:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import optuna
 from optuna.trial import FrozenTrial
 
+from .figures import check_figures
 from .objective import means_of
-from .studies import StudyError, check_figures, complete
+from .settings import StudyError
+from .studies import complete
 
 
 @dataclass(frozen=True)

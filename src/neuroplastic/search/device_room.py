@@ -8,8 +8,8 @@ from ..errors import ConfigError
 from ..experiment.configuration import RunConfig
 from ..experiment.options import with_values
 from ..learn.device_memory import free_bytes, learner_bytes
+from .settings import StudySettings
 from .space import Steps
-from .studies import StudySettings
 
 # What a process keeps on a GPU beside its replay memory: libraries, networks, optimizer, recorded graphs.
 PER_PROCESS = 1_000_000_000

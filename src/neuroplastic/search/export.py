@@ -13,8 +13,9 @@ from optuna.trial import FrozenTrial
 from ..experiment.configuration import RunConfig
 from ..experiment.saved_preset import preset_text
 from ..whole_files import write_whole
+from .settings import StudyError, StudySettings
 from .space import in_space
-from .studies import StudyError, StudySettings, complete, settings_of
+from .studies import complete, settings_of
 
 
 def trial_config(settings: StudySettings, trial: FrozenTrial) -> RunConfig:

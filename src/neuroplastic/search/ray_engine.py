@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from ..errors import MissingPackageError
-from .studies import StudyError
+from .settings import StudyError
 from .worker import Job, run_worker
 from .workers import LAST_WARNING_SECONDS, POLL_SECONDS, OnTrial, Study
 

@@ -27,14 +27,17 @@ from optuna.trial import FrozenTrial, TrialState
 from .. import catalog
 from ..errors import NeuroplasticError
 from ..memory import keep_freed_memory
+from .figures import check_figures
 from .liveness import worker_name
 from .objective import Assignment, Outcome, TrialFailed, TrialStopped, find_objective, means_of
 from .pruning import lags
 from .recovery import fail, trials_of_slot
+from .sampling import as_sampled, sampler
+from .settings import StudyError
 from .slots import DONE, Lease, Slots
 from .space import distributions, draw
 from .storage import open_storage
-from .studies import StudyError, as_sampled, check_figures, load_study, sampler, settings_of
+from .studies import load_study, settings_of
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ERRORS_AFTER_RETRIES = 3

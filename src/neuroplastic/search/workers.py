@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from optuna.trial import FrozenTrial, TrialState
 
 from .recovery import Recovery, drop_checkpoints
+from .settings import TRIAL, StudyError
 from .slots import DONE, Slots
 from .storage import open_storage, reachable
 from .storage_file import StorageFile
-from .studies import TRIAL, StudyError, load_study
+from .studies import load_study
 from .worker import THREAD_VARIABLES, Job, work
 
 if TYPE_CHECKING:

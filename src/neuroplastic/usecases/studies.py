@@ -19,18 +19,15 @@ from ..search.confirmed import Confirmation, confirmation
 from ..search.device_room import check_room_for_workers
 from ..search.export import export_preset, export_table, write_new
 from ..search.pruning import FIRST
+from ..search.settings import TRIAL, StudyError, StudySettings, field_types
 from ..search.slots import Slots
 from ..search.space import SPACES, field_of, in_space, inherited_from
 from ..search.storage import open_storage, storage_url, understood
 from ..search.studies import (
-    TRIAL,
-    StudyError,
-    StudySettings,
     attributes_of,
     begun,
     complete,
     create_study,
-    field_types,
     learned_anew,
     load_study,
     settings_of,
