@@ -28,6 +28,14 @@ def as_numbers(name: str, values: Any) -> Numbers:
         raise InputError(f"column {name!r} must hold numbers, got {value!r} in row {row}") from error
 
 
+def need_finite(name: object, numbers: Numbers) -> None:
+    """Raise an InputError that names the first row (from 1) of a column with an infinite value; missing ones pass."""
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        row = int(infinite.argmax()) + 1
+        raise InputError(f"column {name!r} has an infinite value in row {row}; leave the row out")
+
+
 def first_text(values: pd.Series) -> tuple[int, str] | None:
     """Row (from 1) and value of the first entry that is no number; None where there is none."""
     strange = pd.to_numeric(values, errors="coerce").isna() & values.notna()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...decoding import shown
 from ...errors import ConfigError, InputError, UnseenCategoryWarning
-from ..values import as_dates, as_numbers, words_of
+from ..values import as_dates, as_numbers, need_finite, words_of
 from .rows import Numbers
 
 MISSING = "missing"
@@ -80,9 +80,7 @@ class Column:
                     f"column {self.name!r} has no value in row {row}, and none to take instead; fill it in"
                 )
             found = np.where(missing, float(self.fill), found)
-        if not np.isfinite(found).all():
-            row = int((~np.isfinite(found)).argmax()) + 1
-            raise InputError(f"column {self.name!r} has an infinite value in row {row}; leave the row out")
+        need_finite(self.name, found)
         return found
 
     def missing(self, values: Any) -> NDArray[np.bool_]:

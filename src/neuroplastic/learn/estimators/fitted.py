@@ -23,7 +23,7 @@ from ...rules.true_names import NamedSet
 from .encoding import Column, Encoder
 from .errors import need_fit
 from .naming import limits_of, named_sets, naming_of
-from .reading import read
+from .reading import Table, read
 from .rows import Numbers
 from .unusual import Unusual, find_unusual
 
@@ -86,10 +86,15 @@ class FittedRules(BaseEstimator, ABC):  # type: ignore[misc]
         """Raw inputs as they count: beyond the usual range of a readable model's columns, as at its end."""
         return x if self.clip_ is None else np.clip(x, *self.clip_)
 
-    def _read(self, X: Any) -> Numbers:
-        """X (N, D) as numbers in raw units, one column per input of the rules: the one place where X is read."""
+    def _table(self, X: Any) -> Table:
+        """X (N, D) with the columns of training: the one place where X is read."""
         need_fit(self)
-        return self._clipped(self.encoder_(read(self, X, first=False, words=self.encoder_.has_words)))
+        return read(self, X, first=False, words=self.encoder_.has_words)
+
+    def _read(self, X: Any) -> Numbers:
+        """X (N, D) as numbers in raw units, one column per input of the rules."""
+        table = self._table(X)
+        return self._clipped(self.encoder_(table))
 
     def encode(self, X: Any) -> Numbers:
         """X (N, D) as the rules see it, in raw units: missing values filled, dates as days, categories as columns."""
@@ -101,8 +106,7 @@ class FittedRules(BaseEstimator, ABC):  # type: ignore[misc]
         Only columns count that the answers depend on. `predict` warns of unseen categories alone: of a few hundred
         rows some always lie just outside the range of the others.
         """
-        need_fit(self)
-        return find_unusual(self, read(self, X, first=False, words=self.encoder_.has_words))
+        return find_unusual(self, self._table(X))
 
     def _outputs_of(self, X: Any) -> Numbers:
         """The network's outputs of X in raw units, (N, O), not yet scaled back."""
@@ -146,8 +150,7 @@ class FittedRules(BaseEstimator, ABC):  # type: ignore[misc]
         """Which rules made the outputs of X (N, D), and how much each counted; see `npl.explain`."""
         from ...rules.explanations.explaining import Explainer
 
-        need_fit(self)
-        table = read(self, X, first=False, words=self.encoder_.has_words)
+        table = self._table(X)
         encoded = self.encoder_(table)
         x, given = self._clipped(encoded), np.where(self.encoder_.missing(table), np.nan, encoded)
         # What lies beyond the clip counts as its end, so a change that leads there would change nothing.

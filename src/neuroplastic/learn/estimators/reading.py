@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 
 from ...errors import InputError, in_short
 from ...memory import need_memory
+from ..values import need_finite
 from .rows import Numbers
 
 Table: TypeAlias = "Numbers | pd.DataFrame"
@@ -76,10 +77,7 @@ def _check_frame(X: Any) -> None:
     for name, values in X.items():
         if not pd.api.types.is_float_dtype(values.dtype):  # nothing else can be infinite
             continue
-        infinite = np.isinf(values.to_numpy(np.float64, na_value=np.nan))
-        if infinite.any():
-            row = int(infinite.argmax()) + 1
-            raise InputError(f"column {name!r} has an infinite value in row {row}; leave the row out")
+        need_finite(name, values.to_numpy(np.float64, na_value=np.nan))
 
 
 def _frame(estimator: BaseEstimator, X: pd.DataFrame, *, first: bool) -> pd.DataFrame:
