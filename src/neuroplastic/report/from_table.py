@@ -87,7 +87,8 @@ def _summary(
     ]
     if held_out.area is not None:
         summary.append(
-            f"ROC AUC: {held_out.area:.3f}{' (mean of the classes)' * (len(held_out.classes) > 2)}"
+            f"ROC AUC: {held_out.area:.3f} over all rows that were left out, "
+            f"together{' (mean of the classes)' * (len(held_out.classes) > 2)}"
         )
     summary.append(
         f"{len(rules)} rules over {len(rules.inputs)} inputs, learned from {len(x)} rows; "

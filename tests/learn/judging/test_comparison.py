@@ -74,6 +74,18 @@ def test_beside_few_short_rules_no_plain_model_is_said_to_be_told_in_less():
     assert "Logistic regression and a tree of 8 leaves do about as well." in found.verdict
 
 
+def test_where_classes_are_uneven_a_measure_that_tells_models_apart_is_heard():
+    balanced = comparison(0.95, linear=0.75, tree=0.95, boosting=0.75, measure="balanced accuracy")
+    uneven = replace(
+        comparison(0.96, constant=0.9, linear=0.96, tree=0.96, boosting=0.98), others=(balanced,)
+    )
+    assert uneven.verdict == (
+        "Better than always saying 'no' and than logistic regression (by balanced accuracy). Gradient boosting does "
+        "better by accuracy, and worse by balanced accuracy. A tree of 8 leaves does about as well, and can be told "
+        "in less."
+    )
+
+
 def test_the_lines_rank_all_and_mark_the_rules():
     lines = comparison(0.7, boosting=0.8).lines()
     assert lines[0] == "Worth it? accuracy on the same 3 folds:"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import textwrap
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -92,26 +93,53 @@ class Comparison:
         )
 
     def _beside(self, better_than: str) -> list[str]:
-        """Who is worse, better and alike, of rules that are better than what always says the same."""
+        """Who is worse, better and alike, by any measure, of rules that are better than what always says the same."""
         others = [one for one in self.baselines if one.kind != "constant"]
-        better = [one for one in others if one.ahead_of(self.rules)]
-        worse = [one for one in others if self.rules.ahead_of(one)]
-        alike = [one for one in others if one not in better and one not in worse]
-        said = [f"{better_than} always saying {self.always}{_and(worse, ' and than ')}."]
+        ahead = {one: self._measures(lambda ours, its: its.ahead_of(ours), one.name) for one in others}
+        behind = {one: self._measures(lambda ours, its: ours.ahead_of(its), one.name) for one in others}
+        better = [one for one in others if ahead[one] and not behind[one]]
+        worse = [one for one in others if behind[one] and not ahead[one]]
+        alike = [one for one in others if not ahead[one] and not behind[one]]
+        said = [f"{better_than} always saying {self.always}{_and(self._told(worse, behind), ' and than ')}."]
         if better:
-            named = _and(better, "")
+            named = _and(self._told(better, ahead), "")
             said.append(
                 f"{named[0].upper()}{named[1:]} {_do(better)} better: there is more in the table than the rules say."
             )
+        for one in others:
+            if ahead[one] and behind[one]:
+                named = _named(one)
+                said.append(
+                    f"{named[0].upper()}{named[1:]} does better by {' and '.join(ahead[one])}, and worse by "
+                    f"{' and '.join(behind[one])}."
+                )
         plain = [one for one in alike if one.kind != "boosting"]
         for some, less in (
             (plain, "" if self.are_short else ", and can be told in less"),
             ([one for one in alike if one not in plain], ""),
         ):
             if some:
-                named = _and(some, "")
+                named = _and([_named(one) for one in some], "")
                 said.append(f"{named[0].upper()}{named[1:]} {_do(some)} about as well{less}.")
         return said
+
+    def _measures(self, holds: Callable[[Contender, Contender], bool], name: str) -> list[str]:
+        """The measures by which something holds of the rules and the contender of that name."""
+        return [
+            by.measure
+            for by in (self, *self.others)
+            for its in by.baselines
+            if its.name == name and holds(by.rules, its)
+        ]
+
+    def _told(self, some: list[Contender], measures: Mapping[Contender, list[str]]) -> list[str]:
+        """Their names, with the measures that tell where the first one does not."""
+        return [
+            _named(one)
+            if self.measure in measures[one]
+            else f"{_named(one)} (by {' and '.join(measures[one])})"
+            for one in some
+        ]
 
     def lines(self) -> list[str]:
         """Everyone's score and the verdict, to be printed."""
@@ -136,9 +164,13 @@ class Comparison:
         return [f"{its.mean:.3f} ± {its.spread:.3f}" for its in each]
 
 
-def _and(some: list[Contender], before: str) -> str:
-    """Their names with articles, or nothing."""
-    names = [f"a {one.name}" if one.kind == "tree" else one.name for one in some]
+def _named(one: Contender) -> str:
+    """The name with its article."""
+    return f"a {one.name}" if one.kind == "tree" else one.name
+
+
+def _and(names: list[str], before: str) -> str:
+    """All names as one, or nothing."""
     if not names:
         return ""
     return before + (names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}")
