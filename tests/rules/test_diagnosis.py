@@ -432,7 +432,22 @@ def test_other_precisions_are_diagnosed_too(dtype):
         ({"leading_rules": 1.0, "carry": 0.0}, True, "one rule leads everywhere, and 100 % of the decisions"),
         ({"leading_rules": 1.04, "carry": 0.5}, True, "only how much others join in differs"),
         ({"carry": 0.19}, True, "the THEN parts decide; 81 % of the decisions stay"),
-        ({"carry": 0.19, "consequent": "mamdani"}, True, "nearly the same is decided everywhere"),
+        (
+            {"carry": 0.19, "alone": 0.79, "consequent": "mamdani"},
+            True,
+            "nearly the same is decided everywhere",
+        ),
+        (
+            {"carry": 0.19, "alone": 0.8, "consequent": "constant"},
+            False,
+            "fit what they decide; 81 % of the decisions",
+        ),
+        (
+            {"carry": 0.19, "alone": 0.8, "leading_rules": 1.0, "consequent": "constant"},
+            True,
+            "one rule leads",
+        ),
+        ({"carry": 0.19, "alone": 0.8, "consequent": "affine"}, True, "the THEN parts decide"),
         ({"carry": 0.0, "source": "estimator"}, True, "Compare a linear model"),
         ({"carry": 0.0, "source": "estimator"}, True, "readable=True, on the command line fit --readable"),
         ({"carry": 0.0, "source": "agent"}, True, "train --consequent constant"),

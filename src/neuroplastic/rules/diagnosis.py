@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 # One rule leads everywhere where fewer lead than this; the IF parts hardly decide where less than this changes.
 ONE_LEADER, LEAST_CARRY = 1.05, 0.2
+# Rules that conclude constants decide all the same where so many decisions do not need what they say on average: then
+# little changes because one decision is frequent.
+LEAST_ALONE = 0.8
 # Where the leading rule fits in fewer of the decisions, its sentence is seldom true of what it decides.
 LEAST_FIT = 0.5
 # Letters of a line of advice.
@@ -48,7 +51,12 @@ class Diagnosis:
     @property
     def collapsed(self) -> bool:
         """Whether one rule leads everywhere, or decisions hardly depend on which rules fire."""
-        return self.leading_rules < ONE_LEADER or self.carry < LEAST_CARRY
+        return self.leading_rules < ONE_LEADER or (self.carry < LEAST_CARRY and not self._one_is_frequent)
+
+    @property
+    def _one_is_frequent(self) -> bool:
+        """Whether the IF parts decide, and little changes without them because mostly one decision is the best."""
+        return self.carry < LEAST_CARRY and self._constant and self.alone >= LEAST_ALONE
 
     @property
     def verdict(self) -> str:
@@ -64,16 +72,19 @@ class Diagnosis:
             return (
                 "The rule base is collapsed: one rule leads everywhere, only how much others join in differs."
             )
-        if self.carry < LEAST_CARRY and self._constant:
+        if self.carry < LEAST_CARRY and self._constant and not self._one_is_frequent:
             return f"The rule base is collapsed: nearly the same is decided everywhere; {stay}."
-        if self.carry < LEAST_CARRY:
+        if self.carry < LEAST_CARRY and not self._one_is_frequent:
             return f"The rule base is collapsed: rules take turns, but the THEN parts decide; {stay}."
         if self.fit < LEAST_FIT:
             return (
                 "The rules decide, but the leading one seldom describes the row: in "
                 f"{_percent(1 - self.fit)} of the decisions one of its premises fits below .5."
             )
-        return "The rules decide, and mostly fit what they decide."
+        often = (
+            f"; {_percent(1 - self.carry)} of the decisions are the same one" if self._one_is_frequent else ""
+        )
+        return f"The rules decide, and mostly fit what they decide{often}."
 
     @property
     def advice(self) -> str:
@@ -104,7 +115,8 @@ class Diagnosis:
             remedies = [f"Constant THEN parts ({_CONSTANT[self.source]}) leave the decision to the IF parts."]
         if self.source in _FASTER:
             remedies.append(
-                f"THEN parts that learn about 10 times faster than the rest help: {_FASTER[self.source]}."
+                f"THEN parts that learn about 10 times faster than the rest help: {_FASTER[self.source]}, if they "
+                "do not yet."
             )
         if self.leading_rules < ONE_LEADER and self.attributes > 1:
             remedies.append(f"Fewer {what} help: with each more, a rule that is ahead is more so everywhere.")
