@@ -66,6 +66,11 @@ def test_what_differs_is_named(changes, complaint):
         decoded(Outer, GOOD | changes, "config")
 
 
+def test_what_is_no_object_at_all_is_said_of_the_whole():
+    with pytest.raises(ConfigError, match=r"^it must be an object, got a list of 0$"):
+        decoded(Outer, [], "")
+
+
 def test_a_field_without_default_must_be_there():
     with pytest.raises(ConfigError, match="config lacks the field 'pair'"):
         decoded(Outer, {"name": "n", "inner": None}, "config")

@@ -116,7 +116,7 @@ def _all_plain(kind: Any, values: Sequence[Any]) -> bool:
 
 def _pairs(value: Any, name: str) -> list[tuple[str, Any]]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise ConfigError(f"{name} must be an object, got {shown(value)}")
+        raise ConfigError(f"{name or 'it'} must be an object, got {shown(value)}")
     return list(value.items())
 
 

@@ -196,6 +196,10 @@ def test_a_long_run_of_many_games_that_is_killed_twice_goes_on_to_exactly_the_sa
             ["train", "BP", "--from", "DTC", "--preset", "tuned"],
             "the agents are built otherwise: task DTC there, BP here",
         ),
+        (
+            ["train", "GH", "--from", "GH"],
+            "the agents are built otherwise: encoder pictures there, places here",
+        ),
         (["train", "--from", "DTC-student"], "a student learns from its teacher"),
         (["train", "--resume", "nowhere", "--agent", "dnn"], "--agent"),
         (["train", "--resume", "nowhere", "--runs", "there"], "--runs"),

@@ -79,6 +79,12 @@ def test_rules_are_not_asked_of_a_plain_agent(tmp_path, capsys):
     assert not list(plain.path.glob("*.mp4"))
 
 
+def test_metrics_without_their_columns_are_told_which_are_missing(run):
+    (run.path / "metrics.csv").write_text("epoch,steps,mean\n1,24,3\n")
+    with pytest.raises(RunError, match=r"metrics\.csv .*it has no sd, least, most, training_episodes"):
+        run.metrics()
+
+
 def test_damaged_returns_are_named(run):
     (run.path / "returns.csv").write_text("epoch,episode,return\n1,0\n")
     with pytest.raises(RunError, match=r"returns\.csv"):

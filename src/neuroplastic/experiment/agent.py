@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from .. import catalog
 from ..errors import ConfigError
 from ..learn.experience import Observations
 from ..network.dueling import DuelingNetwork
@@ -47,6 +48,7 @@ def _differences(ours: RunConfig, theirs: RunConfig) -> str:
     pairs = [
         ("task", ours.task.key, theirs.task.key),
         ("agent", ours.agent, theirs.agent),
+        ("encoder", *(catalog.name_of("encoder", config.encoder) for config in (ours, theirs))),
         ("actions", len(ours.task.actions), len(theirs.task.actions)),
         ("observation", ours.task.observation.shape, theirs.task.observation.shape),
     ]

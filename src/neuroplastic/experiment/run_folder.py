@@ -75,7 +75,10 @@ class EpochMetrics:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> EpochMetrics:
-        """From names and values; a name that is no field is a figure."""
+        """From names and values; a name that is no field is a figure, and a field that is missing a ValueError."""
+        missing = [entry.name for entry in fields(cls) if entry.name != "figures" and entry.name not in row]
+        if missing:
+            raise ValueError(f"it has no {', '.join(missing)}")
         figures = {**row.get("figures", {}), **{name: row[name] for name in row if name not in _OWN}}
         return cls(**{**{name: row[name] for name in row if name in _OWN}, "figures": figures})
 
