@@ -1,5 +1,7 @@
 """Explanations tell what a row has where the network saw another value: beyond the usual range, or none at all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,3 +66,12 @@ def test_a_change_to_what_would_be_clipped_is_not_told_for_it_changes_nothing():
     assert len(changes) > 100
     for change in changes:
         assert low[change.attribute] <= change.to <= high[change.attribute]
+
+
+def test_a_rule_that_speaks_against_the_answer_says_so():
+    rules = "IF x is low THEN calm is 1 AND storm is 3\nIF x is high THEN calm is 9 AND storm is 0"
+    net = npl.from_rules(rules, {"x": {"low": (0.0, 1.0), "high": (2.0, 1.0)}})
+    told = replace(npl.explain(net, [[0.9]]), rules=replace(npl.rule_base(net), classes=True)).text()
+    assert told.startswith("calm = ")
+    assert "rule 1 fired 55 % and added +0.5498 to calm, but speaks for storm: IF x is low" in told
+    assert "to calm: IF x is high" in told

@@ -186,6 +186,13 @@ def test_the_space_about_short_begins_at_that_preset_without_being_told(tmp_path
     assert settings.config(settings.first_point(), 0) == settings.base(0)
 
 
+def test_our_other_space_needs_the_preset_that_it_is_searched_about(tmp_path):
+    request = StudyRequest(task="BP", agent="nfn", storage=f"sqlite:///{tmp_path}/s.db", space="ours")
+    with pytest.raises(ConfigError, match=r"--space ours needs --preset, .*: short or taught"):
+        prepare_study(request)
+    assert not (tmp_path / "s.db").exists()
+
+
 def test_a_task_without_the_preset_that_a_space_is_about_needs_another_named(tmp_path):
     request = StudyRequest(
         task="CartPole-v1", agent="dnn", storage=f"sqlite:///{tmp_path}/s.db", space="short"
@@ -206,7 +213,10 @@ def test_a_field_that_trials_get_another_value_of_is_refused_when_a_study_is_mad
     inheriting = replace(asked("nfn", "paper", batch_size="16"), inherit="paper")
     for request, told in (
         (asked("dnn", "short", batch_size="32"), "batch_size is searched in the space 'short'.*leave it out"),
-        (asked("nfn", "ours", rules="64"), "rules is searched in the space 'ours'"),
+        (
+            replace(asked("nfn", "ours", rules="64"), preset="short"),
+            "rules is searched in the space 'ours'",
+        ),
         (replace(inheriting, fields={"estimator": "ste"}), "estimator is searched in the space 'paper'"),
         (inheriting, "batch_size is inherited in the space 'paper'"),
     ):

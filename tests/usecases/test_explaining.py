@@ -1,9 +1,10 @@
 """Rows and decisions explained, as functions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from neuroplastic.errors import InputError
+from neuroplastic.errors import ColumnWarning, InputError
 from neuroplastic.usecases.explaining import explain_decision, explain_row, explain_rows
 from neuroplastic.usecases.opening import open_anything
 
@@ -43,6 +44,17 @@ def test_rows_that_are_in_no_file_are_explained_together(place, frame):
     """As sliders ask for."""
     found = explain_rows(open_anything(place / "model"), frame.drop(columns="kind").iloc[:5])
     assert found.output.shape == (5, 2)
+
+
+def test_what_is_unusual_about_a_row_is_told_once_and_not_warned_of(place, tmp_path, recwarn):
+    rows = pd.read_csv(place / "rows.csv").iloc[:1].assign(size=1e4, colour="mauve")
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    text = explain_row(open_anything(place / "model"), tmp_path / "new.csv").text
+    (line,) = (line for line in text.splitlines() if "unlike rows of training" in line)
+    assert "size is outside the range of training" in line
+    assert "colour is a category never seen in training" in line
+    assert not [warning for warning in recwarn if issubclass(warning.category, ColumnWarning)]
+    assert "unlike" not in explain_row(open_anything(place / "model"), place / "rows.csv").text
 
 
 @pytest.mark.parametrize("number", [0, 41])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..errors import ColumnWarning, InputError
 from ..rules.explanations.explaining import explain
 from ..rules.explanations.explanation import Explanation
 from ..rules.explanations.hiding import ENOUGH, usual_picture
@@ -31,7 +32,7 @@ class ExplainedRow:
     """the row alone, as the file has it"""
     explanation: Explanation
     more: tuple[str, ...] = ()
-    """of a classifier: how likely it holds its answer, and what would change that"""
+    """what is unusual about the row; of a classifier how likely it holds its answer, and what would change that"""
 
     @property
     def text(self) -> str:
@@ -51,27 +52,33 @@ def explain_row(opened: TakesRows, data: str | Path, *, number: int = 1) -> Expl
     if not 1 <= number <= len(frame):
         raise InputError(f"row must be at least 1 and at most {len(frame)}, the rows of {data}, got {number}")
     row = frame.iloc[[number - 1]]
-    explanation = explain_rows(opened, row)
-    return ExplainedRow(number, row, explanation, _of_the_answer(opened, row, explanation))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)  # what is unusual is told once, with the rest
+        explanation = explain_rows(opened, row)
+        return ExplainedRow(number, row, explanation, _of_the_answer(opened, row, explanation))
 
 
 def _of_the_answer(opened: TakesRows, row: pd.DataFrame, explanation: Explanation) -> tuple[str, ...]:
-    """The probability of what a classifier answers, and the least change that alters the answer; else nothing."""
+    """What is unusual about a row; how likely a classifier holds its answer, and the least change that alters it."""
     if not isinstance(opened, OpenedTable | OpenedEstimator):
         return ()
-    from ..learn.estimators import NeuroFuzzyClassifier
+    from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
     from .answer_changes import answer_change
 
     model = opened.model.estimator if isinstance(opened, OpenedTable) else opened.estimator
-    if not isinstance(model, NeuroFuzzyClassifier):
-        return ()
+    assert isinstance(model, NeuroFuzzyClassifier | NeuroFuzzyRegressor)
     inputs = inputs_of(opened, row)
+    (note,) = model.unusual(inputs).notes()
+    unusual = (f"unlike rows of training: {note}",) if note else ()
+    if not isinstance(model, NeuroFuzzyClassifier):
+        return unusual
     chances = model.predict_proba(inputs)[0]
     listed = ", ".join(
         f"P({label}) = {chance:.3f}"
         for label, chance in sorted(zip(model.classes_, chances, strict=True), key=lambda pair: -pair[1])[:6]
     )
     return (
+        *unusual,
         f"as probabilities: {listed}",
         answer_change(model, model.encode(inputs)[0], explanation[0].given),
     )

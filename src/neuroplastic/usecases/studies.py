@@ -162,8 +162,14 @@ def study_name(task: str, agent: str, space: str = "paper") -> str:
 
 
 def _preset_of_space(request: StudyRequest) -> str | None:
-    """The preset that the space is about, if it is about one; a ConfigError where the task does not have it."""
+    """The preset that the space is about, if it is about one; a ConfigError where the task does not have it.
+
+    Of ours it has to be named: what is searched is a range about its values.
+    """
     preset, task = PRESETS.get(request.space), find_task(request.task)
+    if request.space == "ours":
+        fitting = [name for name in task.presets if name in ("short", "taught")] or task.presets
+        raise ConfigError(f"--space ours needs --preset, which it is searched about: {' or '.join(fitting)}")
     if preset is not None and preset not in task.presets:
         raise ConfigError(
             f"the space {request.space!r} is about the preset {preset!r}, which {task.key} does not have; choose "

@@ -66,9 +66,11 @@ def fired_rules(case: Case, column: int) -> list[str]:
     name = case.rules.outputs[column].name
     for place, rule in enumerate(case.fired[:RULES_SHOWN].tolist()):
         rival = case.alternative if place == 0 else case.strongest
+        spoken = spoken_for(case, rule)
+        other = f", but speaks for {case.rules.outputs[spoken].name}" if spoken not in (None, column) else ""
         lines.append(
             f"  rule {rule + 1} fired {percent(case.firing[place])} and added {_added(case, place, column)} "
-            f"to {name}: IF {premises_text(case, rule, rival)}"
+            f"to {name}{other}: IF {premises_text(case, rule, rival)}"
         )
     if fired > RULES_SHOWN:
         rest = case.shares[RULES_SHOWN:, column].sum()
@@ -158,17 +160,18 @@ def alternative_line(case: Case) -> str:
         return "there is no other rule"
     firing = case.firing[case.fired == rule]
     state = f"fired {percent(firing[0])}" if len(firing) else "did not fire"
-    speaks = spoken_for(case, rule)
+    spoken = spoken_for(case, rule)
+    speaks = "" if spoken is None else f", which speaks for {case.rules.outputs[spoken].name}"
     return f"next in line: rule {rule + 1} ({state}{_held_back(case, rule)}){speaks}; {taking_over(case)}"
 
 
-def spoken_for(case: Case, rule: int) -> str:
-    """', which speaks for default': the class that a rule concludes here; nothing where outputs are no classes."""
+def spoken_for(case: Case, rule: int) -> int | None:
+    """The class that a rule concludes here; None where outputs are no classes."""
     part = case.rules.consequents
     if not case.rules.classes or not isinstance(part, Linear):
-        return ""
+        return None
     said = part.bias[rule] if part.is_constant else part.bias[rule] + part.weight[rule] @ case.x
-    return f", which speaks for {case.rules.outputs[int(said.argmax())].name}"
+    return int(said.argmax())
 
 
 def taking_over(case: Case) -> str:
