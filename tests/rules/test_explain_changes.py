@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import neuroplastic as npl
+from neuroplastic.rules.explanations.wording import moved
 from tests.random_network import Setup, place
 
 SETUPS = {
@@ -163,3 +164,9 @@ def test_narrow_sets_far_apart_end_the_search_with_changes_that_are_true(layer_n
             assert scores[case.alternative] >= scores.max() - tie
             claimed += 1
     assert claimed > 200
+
+
+def test_a_small_change_is_told_with_as_many_digits_as_it_takes():
+    assert moved("p", 136.2, 140.0, missing=False) == "p rose from 136.2 past 140"
+    assert moved("p", 136.21, 136.24, missing=False) == "p rose from 136.21 past 136.24"
+    assert moved("p", 1.0, 1.0, missing=True) == "p, missing and taken as 1, fell past 1"

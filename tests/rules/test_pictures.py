@@ -369,6 +369,15 @@ def test_sets_of_categories_are_bars_at_the_categories_and_nothing_between(small
     assert nothing_is_cut_off(figure)
 
 
+def test_every_one_of_many_sets_has_its_name():
+    sets = {f"around number {place}": (10.0 + place / 4, 0.5) for place in range(7)}
+    rules = "\n".join(f"IF a is {name} THEN y is 1" for name in sets)
+    figure = plot_sets(None, npl.RuleBase.from_text(rules, {"a": sets}))
+    named = [text.get_text() for text in figure.axes[0].texts]
+    assert sorted(named) == sorted(sets)
+    assert nothing_is_cut_off(figure)
+
+
 def test_sets_are_drawn_where_there_are_data(small):
     ends = np.array([[0.5, 0, 0, 0], [1.5, 1, 1, 1]])
     panel = plot_sets(None, small[1], ends=ends).axes[0]

@@ -63,6 +63,20 @@ def test_a_simplified_model_is_saved_whole_and_predicts_like_the_one_in_memory(p
         save_simplified(made, saved)
 
 
+def test_a_simpler_readable_model_has_the_cases_of_the_file_behind_its_rules(place, tmp_path):
+    frame = table()
+    columns = Columns.of(frame, "kind", ignore=("cost",))
+    estimator = NeuroFuzzyClassifier(readable=True, max_updates=40)
+    estimator.fit(columns.rows(frame), columns.targets(frame))
+    model = TableModel(columns, estimator)
+    made = simplify_table(model, place / "rows.csv", tolerance=0.5)
+    assert made.rules.evidence.rows == made.rules.evidence.cases.sum() == len(frame)
+    assert "cases)" in made.rules.text()
+    TableModel.load(save_simplified(made, tmp_path / "simpler"))
+    frame.drop(columns="kind").to_csv(tmp_path / "inputs.csv", index=False)
+    assert simplify_table(model, tmp_path / "inputs.csv", tolerance=0.5).rules.evidence is None
+
+
 def test_rows_are_drawn_as_the_columns_were_in_training(place):
     model = TableModel.load(place / "kind")
     rows = drawn_rows(model.estimator, 5000, np.random.default_rng(1))

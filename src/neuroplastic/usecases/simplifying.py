@@ -16,6 +16,7 @@ from ..learn.estimators import NeuroFuzzyClassifier, NeuroFuzzyRegressor
 from ..learn.estimators.encoding import Column
 from ..learn.table_model import TableModel
 from ..rules.rule_base import RuleBase
+from .evidence import evidence_on
 
 if TYPE_CHECKING:
     from ..rules.simplification.report import SimplificationReport
@@ -57,19 +58,27 @@ class SimplifiedTable:
 def simplify_table(
     model: TableModel, data: str | Path | None = None, *, tolerance: float = TOLERANCE, seed: int = 0
 ) -> SimplifiedTable:
-    """Simplify on the rows of a file, or on rows drawn one column at a time where none is given."""
+    """Simplify on the rows of a file, or on rows drawn one column at a time where none is given.
+
+    The cases behind each rule of a readable model are those of the file, where it has the target; else they are gone.
+    """
     if not tolerance > 0:
         raise ConfigError(f"tolerance must be a number above 0, got {tolerance!r}")
-    if data is None:
+    frame = None if data is None else model.read(data)
+    if frame is None:
         rows = drawn_rows(model.estimator, DRAWN, np.random.default_rng(seed))
     else:
-        rows = model.columns.rows(model.read(data))
+        rows = model.columns.rows(frame)
     simpler, report = model.estimator.simplify(rows, tolerance)
     before, after = model.estimator.predict(rows), simpler.predict(rows)
     if isinstance(simpler, NeuroFuzzyClassifier):
         agreement = float(np.mean(before == after))
     else:
         agreement = _squared_correlation(before, after)
+    if frame is not None and model.estimator.evidence_ is not None and model.columns.target in frame:
+        known = frame[frame[model.columns.target].notna()]
+        found = evidence_on(simpler, model.columns.rows(known), model.columns.targets(known))
+        simpler.cases_, simpler.shares_ = found.cases.copy(), found.shares.copy()
     return SimplifiedTable(TableModel(model.columns, simpler), report, agreement, data is None)
 
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..errors import ColumnWarning, ConfigError
@@ -20,11 +19,10 @@ from ..learn.judging.comparison import Comparison
 from ..learn.judging.held_out import HeldOut
 from ..learn.table_model import TableModel, estimator_for
 from ..rules.diagnosis import Diagnosis
-from ..rules.evidence import Evidence
-from ..rules.leading import leaders_of
 from ..rules.rule_base import RuleBase
 from .baselines import compare_baselines
 from .cross_validation import FoldScores, cross_validate, fold_notes
+from .evidence import evidence_on
 from .held_out import HeldOutRows
 from .preparing import PreparedTable
 from .progress import Headway, Listener, nobody
@@ -50,17 +48,9 @@ class FittedTable:
     def rules(self) -> RuleBase:
         """The rules, in the table's own units, with the rows that each of them leads."""
         rules = self.estimator.rules_
-        return rules if rules.evidence is not None else replace(rules, evidence=self._evidence(len(rules)))
-
-    def _evidence(self, rules: int) -> Evidence:
-        x, y = self.table.x, self.table.y
-        seen = (self.estimator.encode(x) - self.estimator.offset_) / self.estimator.scale_
-        leaders = leaders_of(self.estimator.network_, seen)
-        if isinstance(self.estimator, NeuroFuzzyClassifier):
-            targets = y.to_numpy()[:, None] == self.estimator.classes_
-        else:
-            targets = y.to_numpy()[:, None]
-        return Evidence.of(leaders, targets.astype(np.float64), np.ones(len(y)), rules)
+        if rules.evidence is not None:
+            return rules
+        return replace(rules, evidence=evidence_on(self.estimator, self.table.x, self.table.y))
 
     @cached_property
     def diagnosis(self) -> Diagnosis:

@@ -126,9 +126,13 @@ def value_met(case: Case, attribute: int) -> str:
 def moved(name: str, value: float, to: float, *, missing: bool) -> str:
     """A change of a number: 'age rose from 50 past 51'; a `missing` one has no value of its own to rise from."""
     verb = "rose" if to > value else "fell"
-    if missing:
-        return f"{name}, missing and taken as {value:.4g}, {verb} past {to:.4g}"
-    return f"{name} {verb} from {value:.4g} past {to:.4g}"
+    digits = next((digits for digits in range(4, 17) if f"{value:.{digits}g}" != f"{to:.{digits}g}"), 4)
+    old, new = f"{value:.{digits}g}", f"{to:.{digits}g}"
+    return (
+        f"{name}, missing and taken as {old}, {verb} past {new}"
+        if missing
+        else f"{name} {verb} from {old} past {new}"
+    )
 
 
 def category_met(case: Case, attribute: int) -> str | None:

@@ -20,9 +20,11 @@ COLUMNS = 4
 POINTS = 200
 # A set is drawn as far as its membership can be seen.
 WIDTHS_SHOWN = 3.0
-# Lines for the sets' names over a panel, and a letter's part of its width.
-NAME_LINES = 3
+# Lines for the sets' names over a panel, at least and at most, and a letter's part of its width.
+NAME_LINES, MOST_LINES = 3, 7
 CHARACTER = 0.0205
+# More sets than that before training are drawn so faintly that those after it can be seen.
+MANY = 8
 # What the bars of a category take of its place, and more names than stand side by side.
 BARS = 0.8
 UPRIGHT = 5
@@ -105,14 +107,21 @@ def _draw(panel: Axes, old: Variable | None, new: Variable, ends: tuple[float, f
     terms = [*new.terms, *(() if old is None else old.terms)]
     _frame(panel, new)
     if not terms:
-        panel.text(0.5, 0.5, "no sets", transform=panel.transAxes, ha="center", va="center")
         return
     low = min(term.center - WIDTHS_SHOWN * term.width for term in terms)
     high = max(term.center + WIDTHS_SHOWN * term.width for term in terms)
     if ends is not None and ends[0] < ends[1]:
         low, high = ends
-    for term in () if old is None else old.terms:
-        panel.plot(*_curve(term, low, high), color=FAINT, linestyle=":", linewidth=1.6)
+    before = () if old is None else old.terms
+    many = len(before) > MANY
+    for term in before:
+        panel.plot(
+            *_curve(term, low, high),
+            color=FAINT,
+            linestyle=":",
+            linewidth=0.8 if many else 1.6,
+            alpha=0.5 if many else 1,
+        )
     colors = shades(len(new.terms)) if new.terms else []  # simplifying may have left none
     for place, (term, color) in enumerate(zip(new.terms, colors, strict=True)):
         x, y = _curve(term, low, high)
@@ -143,6 +152,8 @@ def _frame(panel: Axes, variable: Variable) -> None:
     panel.set_title(short(variable.name), fontsize="medium")
     panel.set_ylim(0, 1.04 + 0.125 * NAME_LINES)
     panel.set_yticks([0, 0.5, 1])
+    if not variable.terms:  # simplifying, or a price on premises, has left none
+        panel.text(0.5, 0.9, "no sets", transform=panel.transAxes, ha="center", va="center")
 
 
 def _membership(term: Term, x: Numbers) -> Numbers:
@@ -159,7 +170,7 @@ def _curve(term: Term, low: float, high: float) -> tuple[Numbers, Numbers]:
 def _name_terms(panel: Axes, variable: Variable) -> None:
     """The sets' names over their peaks, each on the lowest line where it runs into no other; else none."""
     low, high = panel.get_xlim()
-    ends = [-math.inf] * NAME_LINES
+    ends = [-math.inf] * MOST_LINES
     for term in variable.terms:
         name = short(term.name)
         half = 0.5 * len(name) * CHARACTER * (high - low)
@@ -169,3 +180,5 @@ def _name_terms(panel: Axes, variable: Variable) -> None:
             height = 1.04 + 0.12 * free[0]
             panel.text(center, height, name, ha="center", va="bottom", fontsize=7, color=INK)
             ends[free[0]] = center + half + CHARACTER * (high - low)
+    used = sum(end > -math.inf for end in ends)
+    panel.set_ylim(0, 1.04 + 0.125 * max(used, NAME_LINES))
