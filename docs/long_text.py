@@ -80,7 +80,7 @@ have episodes of seed 9001.
 
 Hold the line and Defend the center are played better by who decides more often: in 4 tics one turns by more than a
 far monster is wide. Scripted players tell so before anything is trained ([data](data/scripted_skip.csv), made by
-`python docs/scripted_skip.py`): {{by_skip}}
+`python docs/scripted_skip.py`; other episodes, and mostly fewer, than those of the first table): {{by_skip}}
 
 {{lessons}}
 

@@ -34,17 +34,19 @@ whose greatest mean lags end after two to five of ten epochs ([how](how_to/studi
 trials says how many. Encoders have half of the preset's channels (in HTL, TC and GH
 `--hidden-channels 16 --things 32`), with which a run takes two thirds of the time on a CPU. What that costs had been
 tried on single runs ([seeds 15 and 16](data/short.csv)): nothing in BR and HTL, some of the score in TC, GH and PP,
-more in DTC. Trials of BP and PP, and most of the plain network's, are of a CPU, the others of a GPU.
+more in DTC. Of the neuro-fuzzy agent's trials those of BP and PP are of a CPU, the others of a GPU; of the plain
+network's all of PP, all but two of BP, and 4 to 13 of 40 in BR, DTC and TC are of a GPU, the rest of a CPU.
 
-What came of it is a warning: on new seeds the neuro-fuzzy agent's winners are nowhere clearly better than [`short`
-itself](long.md#the-short-budget) with the whole encoder. Welch's test on seeds has them below it in PP and HTL (p .01
-and .02; with Holm's correction for seven tests, not), does not tell them apart in BP, DTC, TC (434 and 422) and GH,
-nor in BR (p .06), where their spread is large: four of five seeds are far below. Of 40 runs, one a trial, the best
-was lucky rather than better. In BR its settings lie near an end of the space (both step sizes high, random actions
+What came of it is a warning: on new seeds the winners are nowhere clearly better than [`short`
+itself](long.md#the-short-budget) with the whole encoder, of neither agent in any task. Welch's test on seeds has the
+neuro-fuzzy agent's below it in PP and HTL (p .01 and .02; with Holm's correction for seven tests, not), does not tell
+them apart in BP, DTC, TC (434 and 422) and GH, nor in BR (p .06), where their spread is large: four of five seeds are
+far below. It has the plain network's below in HTL (p .03; with the correction not), perhaps in TC (429 and 495, p .05),
+and tells them apart nowhere else. Of 40 runs, one a trial, the best was lucky rather than better. In BR the
+neuro-fuzzy winner's settings lie near an end of the space (both step sizes high, random actions
 that become rare slowly); it begins to hit late, and with two of five new seeds not once in 5,000 steps ([each
-epoch](data/doom_winners.csv), rows `BR,nfn-short`). In DTC half of the encoder may be too little. Of the plain
-network two winners were learned anew: the one of BR does as `short` does, on all five seeds, and the one of TC scores
-less than `short` with the whole encoder. So confirm a winner with further seeds before you use it.
+epoch](data/doom_winners.csv), rows `BR,nfn-short`). In DTC half of the encoder may be too little. So confirm a winner
+with further seeds before you use it.
 
 Last comes a search with the preset `taught`, in which a script advises in training (`--space ours`; its trials so far
 were drawn by all three objectives). Because of [this advice](long.md#the-short-budget), do not compare it with the
@@ -53,7 +55,9 @@ rows above as if it were of rewards alone. It was begun on a GPU, and is not fin
 {{overview}}
 
 *Best trial* is chosen by [the paper's rule](how_to/studies.md#what-is-searched), which prefers a small SD where means
-are too similar; so the greatest mean can be above it.{{reached}}
+are too similar; so the greatest mean can be above it. *Aims* are figures that we set out to reach before `short`,
+`taught` and these studies were made: for the best of a study about the better one of the paper's two, for a mean of
+new seeds what seemed within reach.{{reached}}
 
 {{lucky}}
 
@@ -76,6 +80,8 @@ far less, as the rows above show. All this is extrapolated from few trials: each
 search makes late are not drawn like its first, and near a bound (BP, GH) growth slows down.
 
 {{winners}}## Settings of the best trials
+
+Numbers of trials count those, too, that were stopped, or whose worker died, and were made again.
 
 {{settings}}
 """
