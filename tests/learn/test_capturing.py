@@ -64,8 +64,9 @@ def resident(network, *, learning_rate=1e-3, seed=0, actions=4, **fields) -> QLe
         {"n_step": 3, "loss": "huber", "clip_norm": 1.0},
         {"shift_pixels": 1, "mirror": True},
         {"taught": 1.0, "mirror": True},
+        {"taught": 1.0, "mirror": True, "mirror_agreement": 1.0},
     ],
-    ids=["plain", "n-step", "augmented", "taught"],
+    ids=["plain", "n-step", "augmented", "taught", "both-ways"],
 )
 def test_an_update_of_a_resident_learner_asks_the_host_nothing(fields):
     torch.manual_seed(0)
@@ -114,7 +115,9 @@ def test_the_update_of_a_resident_learner_equals_the_one_from_the_host_for_equal
         torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("fields", [{}, {"shift_pixels": 1, "mirror": True, "n_step": 2}])
+@pytest.mark.parametrize(
+    "fields", [{}, {"shift_pixels": 1, "mirror": True, "mirror_agreement": 1.0, "n_step": 2}]
+)
 def test_a_resident_learner_is_taken_up_again_to_the_last_bit(fields):
     torch.manual_seed(0)
     one = resident(small_dnn_network(4), **fields)

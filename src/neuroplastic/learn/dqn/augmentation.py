@@ -36,8 +36,12 @@ def mirrored(batch: Batch, actions: Tensor, draws: Draws) -> Batch:
     a, taken or advised, becomes `actions[a]`. Rewards stay: that is only right in a world that looks and pays alike in
     a mirror.
     """
+    return in_mirror(batch, actions, draws.turns(len(batch.actions)).to(batch.states.device))
+
+
+def in_mirror(batch: Batch, actions: Tensor, turn: Tensor) -> Batch:
+    """The batch with the transitions of `turn` (B,) seen in a mirror, where action a becomes `actions[a]`."""
     check_pictures("mirror", "turns", tuple(batch.states.shape))
-    turn = draws.turns(len(batch.actions)).to(batch.states.device)
     return batch._replace(
         states=turned(batch.states, turn),
         next_states=turned(batch.next_states, turn),

@@ -69,6 +69,10 @@ class QConfig:
         default=False,
         metadata={"help": "half of the replayed transitions are seen in a mirror, left for right"},
     )
+    mirror_agreement: float = field(
+        default=0.0,
+        metadata={"help": "above 0 the mirror shows all; weight of how far both sides' values are apart"},
+    )
     reuse_target: bool = field(
         default=True,
         metadata={"help": "keep the target's values of a frame until it moves (CPU; equal, faster)"},
@@ -131,6 +135,11 @@ class QConfig:
             within(name, getattr(self, name), 0, 1)
         for name in ("target_rate", "structure_rate"):
             within(name, getattr(self, name), 0, 1, open_low=True)
+        within("mirror_agreement", self.mirror_agreement, 0)
+        if self.mirror_agreement and not self.mirror:
+            raise ConfigError(
+                f"mirror_agreement={self.mirror_agreement:g} is about what is seen in a mirror; set mirror to true too"
+            )
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)
         check_teaching(self)

@@ -30,6 +30,7 @@ from ..optimizing import (
 from ..seeding import RandomStreams
 from ..teaching import NO_ADVICE, margin_loss, teaching_weight, warn_unless_advised
 from .augmentation import mirrored, shifted
+from .both_ways import BothWays
 from .device_replay import DeviceReplay
 from .exploration import Exploration
 from .replay import Batch
@@ -58,6 +59,9 @@ class QLearning:
 
     A round of `act`, `observe` and `update` is a step of the one game that it plays: an exploring action, its
     transition remembered, `updates_per_step` updates once learning has started, the exploration rate lowered.
+
+    With `mirror_agreement` each transition of a batch is seen both ways (`BothWays`): Q and Q' in the target are means
+    over both, and how far Q is apart is part of the loss.
 
     Where the game advises, a share of the random actions may be what it advises; and where it is `taught`, the loss
     also has `margin_loss`, with a weight that falls over `total_steps`.
@@ -132,6 +136,8 @@ class QLearning:
         self._mirrored_actions = (
             mirrored_pairs(mirrored_actions, actions).to(self.device) if config.mirror else None
         )
+        agreeing = config.mirror_agreement and self._mirrored_actions is not None
+        self._both_ways = BothWays(self._mirrored_actions) if agreeing else None
         self.updates = 0
         self._chosen = 0  # the action of the step under way
         self._advice = NO_ADVICE  # upon the observation at hand
@@ -322,6 +328,8 @@ class QLearning:
         loss = LOSSES[self.config.loss](values.gather(1, batch.actions[:, None]).squeeze(1), targets())
         if self.config.taught:
             loss = loss + self._taught * margin_loss(values, batch.advice, self.config.taught_margin)
+        if self._both_ways is not None:
+            loss = loss + self.config.mirror_agreement * self._both_ways.apart(values)
         descend(self.optimizer, loss, clip_norm=self.config.clip_norm)
         self.network.eval()
         return loss.detach()
@@ -331,6 +339,8 @@ class QLearning:
         batch, draws = sampled(self.replay, self.batch_size, self.streams, self.device)
         if self.config.shift_pixels:
             batch = shifted(batch, self.config.shift_pixels, draws)
+        if self._both_ways is not None:
+            return self._both_ways.seen(batch)
         if self._mirrored_actions is not None:
             batch = mirrored(batch, self._mirrored_actions, draws)
         return batch
@@ -349,11 +359,11 @@ class QLearning:
             target_values = beside(
                 lambda frames: self._values_by_target(frames, batch.next_steps), batch.next_states
             )
-            best = self._preferences(batch.next_states).argmax(dim=1, keepdim=True)
+            best = self._together(self._preferences(batch.next_states)).argmax(dim=1, keepdim=True)
 
         def targets() -> Tensor:
             with torch.inference_mode():
-                following = target_values().gather(1, best).squeeze(1)
+                following = self._together(target_values()).gather(1, best).squeeze(1)
             # Outside of inference mode: the loss's backward pass has to keep the targets.
             return self._scaled(batch.returns) + batch.discounts * following
 
@@ -361,9 +371,14 @@ class QLearning:
 
     def _targets_in_training(self, batch: Batch) -> Tensor:
         """Targets of passes in training mode, one after the other: they draw from the same random numbers."""
-        best = values_in_training(self.network, batch.next_states).argmax(dim=1, keepdim=True)
-        following = values_in_training(self.target, batch.next_states).gather(1, best).squeeze(1)
+        best = self._together(values_in_training(self.network, batch.next_states)).argmax(dim=1, keepdim=True)
+        following = (
+            self._together(values_in_training(self.target, batch.next_states)).gather(1, best).squeeze(1)
+        )
         return self._scaled(batch.returns) + batch.discounts * following
+
+    def _together(self, values: Tensor) -> Tensor:
+        return values if self._both_ways is None else self._both_ways.together(values)
 
     def _scaled(self, returns: Tensor) -> Tensor:
         scaled = self.config.reward_scale * returns
