@@ -136,8 +136,11 @@ class QLearning:
         self._mirrored_actions = (
             mirrored_pairs(mirrored_actions, actions).to(self.device) if config.mirror else None
         )
-        agreeing = config.mirror_agreement and self._mirrored_actions is not None
-        self._both_ways = BothWays(self._mirrored_actions) if agreeing else None
+        self._both_ways = (
+            BothWays(self._mirrored_actions)
+            if self._mirrored_actions is not None and config.mirror_agreement
+            else None
+        )
         self.updates = 0
         self._chosen = 0  # the action of the step under way
         self._advice = NO_ADVICE  # upon the observation at hand
