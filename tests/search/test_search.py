@@ -10,6 +10,7 @@ import optuna
 import pytest
 from optuna.trial import create_trial
 
+from neuroplastic.doom import needs
 from neuroplastic.doom.presets import PAPER_DNN, PAPER_NFN, preset
 from neuroplastic.doom.scenarios import SCENARIOS
 from neuroplastic.errors import ConfigError, MissingPackageError
@@ -358,6 +359,35 @@ def test_study_with_other_settings_is_not_continued(tmp_path):
     assert settings_of(load_study(storage, "s")).epochs == 2
     with pytest.raises(StudyError, match="there are s"):
         load_study(storage, "t")
+
+
+def test_a_study_keeps_what_its_preset_was_when_it_was_begun(tmp_path, monkeypatch):
+    storage = open_storage(f"sqlite:///{tmp_path}/s.db")
+    create_study(storage, "s", settings(task="GH", preset="short"))
+    before = settings(task="GH", preset="short").base(5)
+    assert before.learner.n_step == 10
+    monkeypatch.setitem(needs.SHORT, "GH", {**needs.SHORT["GH"], "n_step": 7, "things": 8})
+    changed = settings(task="GH", preset="short")
+    assert changed.base(5).learner.n_step == 7
+    kept = settings_of(load_study(storage, "s"))
+    assert kept.base(5) == before
+    assert kept.config({"n_step": 3}, 5) == at_point(before, {"n_step": 3})
+    with pytest.raises(
+        StudyError, match=r"begun with .*n_step 10 \(asked for: 7\).*; go on with the same opt"
+    ):
+        create_study(storage, "s", changed)
+    as_before = settings(task="GH", preset="short", n_step=10, things=64)
+    assert create_study(storage, "s", as_before).base(5) == before
+
+
+def test_a_study_of_an_earlier_version_has_its_preset_as_it_is_now(tmp_path):
+    storage = open_storage(f"sqlite:///{tmp_path}/s.db")
+    create_study(storage, "s", settings())
+    study = load_study(storage, "s")
+    saved = dict(study.user_attrs["settings"])
+    assert saved.pop("kept")
+    study.set_user_attr("settings", saved)
+    assert settings_of(load_study(storage, "s")).base(3) == settings().base(3)
 
 
 def test_study_of_other_objectives_is_not_joined(tmp_path):

@@ -11,7 +11,7 @@ from optuna.trial import FrozenTrial
 
 from .. import catalog
 from ..errors import NeuroplasticError, at_least, at_most, choose, in_short
-from ..experiment.configuration import MOST_EPISODES, RunConfig, TrialProtocol
+from ..experiment.configuration import MOST_EPISODES, RunConfig, TrialProtocol, as_json, from_json
 from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
 from ..experiment.tasks import find_task, known_task, preset_of
@@ -59,6 +59,9 @@ class StudySettings:
     inherited_from: str = ""
     objective: str = TRIAL
     """Where the function lies that makes a trial, as `module:function`."""
+    kept: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What all trials share, as it was when the study was begun: presets may change. Empty in those of earlier
+    versions, whose preset is taken as it is now."""
 
     def __post_init__(self) -> None:
         choose("space", self.searched, SPACES)
@@ -130,7 +133,11 @@ class StudySettings:
 
     def base(self, seed: int) -> RunConfig:
         """The configuration that all trials share, with a trial's seed."""
-        base = preset_of(known_task(self.task), self.preset, self.agent, self.learner)
+        base = (
+            from_json(self.kept)
+            if self.kept
+            else preset_of(known_task(self.task), self.preset, self.agent, self.learner)
+        )
         base = dataclasses.replace(base, preset=f"{self.preset}-search")
         values = {name: getattr(self, name) for name in _PROTOCOL} | {"seed": seed}
         changed: RunConfig = with_values(base, {**values, **self.fields})
@@ -161,6 +168,10 @@ class StudySettings:
             inherited={**self.inherited, **trial.params},
             inherited_from=f"trial {trial.number} of study {study}",
         )
+
+    def keeping(self) -> StudySettings:
+        """These settings, whatever becomes of the preset."""
+        return self if self.kept else dataclasses.replace(self, kept=as_json(self.base(self.seed)))
 
     def as_json(self) -> dict[str, Any]:
         """In a form that JSON can hold."""

@@ -8,6 +8,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from ..experiment.options import options
 from .figures import check_figures
 from .settings import DIRECTIONS, StudyError, StudySettings
 from .space import ANEW, in_space
@@ -25,14 +26,7 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
     attributes = attributes_of(study)
     if "settings" in attributes:
         there = StudySettings.from_json(attributes["settings"])
-        if there.base(there.seed) == settings.base(settings.seed):  # said in other words, it is the same
-            settings = dataclasses.replace(settings, fields=there.fields)
-        differing = [
-            f"{entry.name} {getattr(there, entry.name)!r} (asked for: {getattr(settings, entry.name)!r})"
-            for entry in dataclasses.fields(StudySettings)
-            if getattr(there, entry.name) != getattr(settings, entry.name)
-        ]
-        if differing:
+        if differing := _differing(there, settings):
             raise StudyError(
                 f"study {name!r} was begun with {', '.join(differing)}; "
                 "go on with the same options, or start another with --name"
@@ -40,12 +34,30 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
         return there
     if study.trials or [direction.name.lower() for direction in study.directions] != list(DIRECTIONS):
         raise StudyError(f"study {name!r} exists and was not made by this command; choose another --name")
+    settings = settings.keeping()
     # Several processes may come here together; they write the same.
     study.set_user_attr("task", settings.task)
     study.set_user_attr("agent", in_space(settings.agent, settings.searched))
     study.set_user_attr("protocol", settings.protocol)
     study.set_user_attr("settings", settings.as_json())
     return settings
+
+
+def _differing(there: StudySettings, asked: StudySettings) -> list[str]:
+    """Each setting that is another in a study that is there, or each option where the preset has changed since."""
+    before, now = (
+        {option.name: option.value for option in options(s.base(there.seed))} for s in (there, asked)
+    )
+    if before == now:  # said in other words, it is the same
+        asked = dataclasses.replace(asked, fields=there.fields)
+    pairs = {
+        entry.name: (getattr(there, entry.name), getattr(asked, entry.name))
+        for entry in dataclasses.fields(StudySettings)
+        if entry.compare
+    }
+    if all(one == other for one, other in pairs.values()):
+        pairs = {option: (before.get(option), now.get(option)) for option in {**before, **now}}
+    return [f"{name} {one!r} (asked for: {other!r})" for name, (one, other) in pairs.items() if one != other]
 
 
 def study_names(storage: optuna.storages.RDBStorage) -> list[str]:
