@@ -1,5 +1,7 @@
 """Transitions seen as they are and in a mirror: what is asked of their values, by hand and in a learner."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -101,3 +103,16 @@ def test_agreement_without_a_mirror_is_refused():
         QConfig(mirror_agreement=1.0)
     with pytest.raises(ConfigError, match=r"mirror_agreement must be .*got -1"):
         QConfig(mirror=True, mirror_agreement=-1.0)
+
+
+def test_a_learner_that_sees_both_ways_is_taken_up_again_to_the_last_bit():
+    one, other = (learner_of(mirror_agreement=1.0, n_step=2) for _ in range(2))
+    one.replay.begin(LEFT)
+    for step in range(20):
+        one.replay.append(step % 3, float(step % 2), LEFT if step % 2 else RIGHT)
+    for _ in range(4):
+        one.step()
+    other.load_state_dict(copy.deepcopy(one.state_dict()))
+    for _ in range(4):
+        assert torch.equal(one.step(), other.step())
+    assert torch.equal(one.network.linear.weight, other.network.linear.weight)
