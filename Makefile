@@ -83,8 +83,8 @@ study-all: setup  ## the paper's search and ours for all tasks and both agents, 
 	for task in $(TASKS); do for agent in dnn nfn; do \
 	  $(BIN)/neuroplastic study run --task $$task --agent $$agent --trials $(TRIALS) --preset tuned --episode-seeds anew \
 	    --games 5 --storage sqlite:///doom_studies.db || exit 1; \
-	  case $$task in HTL|TC) small="--hidden-channels 16 --things 32";; \
-	    GH) small="--hidden-channels 16 --things 32 --mirror-agreement 0";; *) small="--channels 16,32,32";; esac; \
+	  case $$task in HTL|TC|GH) small="--hidden-channels 16 --things 32";; *) small="--channels 16,32,32";; esac; \
+	  case $$task-$$agent in GH-nfn) small="$$small --mirror-agreement 0";; esac; \
 	  $(BIN)/neuroplastic study run --task $$task --agent $$agent --trials $(TRIALS) --preset short --space short \
 	    --epochs 10 --steps-per-epoch 500 --episodes 25 --episode-seeds anew --prune $$small \
 	    --games 5 --storage sqlite:///doom_studies.db || exit 1; \

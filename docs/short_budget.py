@@ -17,12 +17,13 @@ from pathlib import Path
 from comparing import compared, spread
 from winners import scores, winners
 
-from neuroplastic.doom.needs import SHORT
+from neuroplastic.doom.needs import SHORT, SHORT_RULES
 from neuroplastic.doom.presets import PAPER_DNN
 
 HERE = Path(__file__).parent
 DATA = HERE / "data" / "short.csv"
 LEVERS = HERE / "data" / "short_levers.csv"
+BOTH_WAYS = HERE / "data" / "both_ways.csv"
 TASKS = list(PAPER_DNN)
 AIMS = {"BP": 78, "BR": 40, "PP": 0.25, "HTL": 22, "DTC": 10, "TC": 430, "GH": 2000}
 """of the NFN"""
@@ -34,6 +35,8 @@ REPORTED_ON = "9001"
 """the seed of the 100 episodes that no choice was made on"""
 SHARED_OUT = re.compile(r" --(epochs|steps-per-epoch|episodes) \d+")
 """what decides how often a run is evaluated, and not how it learns"""
+ONE_WAY = "--mirror-agreement 0.0"
+"""said of what was learned before a task's transitions were seen both ways"""
 NAMES = (
     *("purpose", "preset", "task", "agent", "seed", "steps", "score_by_epoch", "episodes", "episodes_seed"),
     *("score", "sd", "leading_rules", "carry", "fit", "command"),
@@ -182,17 +185,83 @@ def placed() -> list[str]:
     return [key for key in TASKS if SHORT.get(key, {}).get("encoder") == "places"]
 
 
+def both_ways(agent: str = "nfn") -> list[str]:
+    """The tasks in which `short` sees every transition of an agent both ways."""
+    tables = (SHORT, SHORT_RULES) if agent == "nfn" else (SHORT,)
+    return [key for key in TASKS if any(table.get(key, {}).get("mirror_agreement") for table in tables)]
+
+
+def one_way(rows: list[Row]) -> list[Row]:
+    """Runs of `short` as it is but for what is seen both ways."""
+    wanted = re.compile(rf"neuroplastic train \w+ --agent \w+ --preset short( {ONE_WAY})? --seed \d+")
+    return [row for row in rows if wanted.fullmatch(row["command"])]
+
+
+def gains(rows: list[Row]) -> str:
+    """By how much rules that learn both ways changed, seed by seed."""
+    pairs = (
+        zip(
+            scored(rows, "short", key, "nfn"),
+            scored(one_way(rows), "short", key, "nfn", "earlier"),
+            strict=True,
+        )
+        for key in both_ways()
+    )
+    return ", ".join(f"{now - then:+.0f}" for found in pairs for now, then in found)
+
+
 def by_encoder(rows: list[Row]) -> Iterator[str]:
     """What `short` has with the encoder `places`, and had with `pictures` and all that it had then."""
     keys = placed()
     over_pictures = [row for row in rows if "--encoder pictures" in row["command"]]
+    over_places = one_way(rows)
     yield f"| | {' | '.join(keys)} |"
     yield "|---" * (len(keys) + 1) + "|"
     for agent in ("dnn", "nfn"):
         before = [scored(over_pictures, "short", key, agent, "earlier") for key in keys]
-        now = [scored(rows, "short", key, agent) for key in keys]
-        for encoder, found in (("pictures", before), ("places", now)):
-            yield f"| {agent.upper()}, `{encoder}` | {' | '.join(map(spread, found))} |"
+        then = [
+            scored(over_places, "short", key, agent, "earlier" if key in both_ways(agent) else "reported")
+            for key in keys
+        ]
+        yield from (
+            f"| {agent.upper()}, {what} | {' | '.join(map(spread, found))} |"
+            for what, found in (("`pictures`", before), ("`places`", then))
+        )
+        if both_ways(agent):
+            now = (
+                spread(scored(rows, "short", key, agent)) if key in both_ways(agent) else "" for key in keys
+            )
+            yield f"| {agent.upper()}, `places`, both ways | {' | '.join(now)} |"
+
+
+def tried_both_ways() -> list[Row]:
+    """Networks that learned one way and both ways, with what they scored by how they act."""
+    with BOTH_WAYS.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def seen_both_ways() -> Iterator[str]:
+    """A line for each of them."""
+    ways = ("by_picture", "by_both_sides", "average_by_picture", "average_by_both_sides")
+    yield "| task, agent, seed | beside the preset then | by the picture | by both sides | average | both |"
+    yield "|---" * 6 + "|"
+    for row in tried_both_ways():
+        asked = f"`{row['options']}`" if row["options"] else "nothing"
+        scores = (f"{float(row[way]):.4g}" for way in ways)
+        yield f"| {row['task']}, {row['agent'].upper()}, {row['seed']} | {asked} | {' | '.join(scores)} |"
+
+
+def both_sides_better() -> str:
+    """In how many of them, of rules, both sides play better than one."""
+    rows = [row for row in tried_both_ways() if row["agent"] == "nfn"]
+    better = sum(float(row["by_both_sides"]) > float(row["by_picture"]) for row in rows)
+    return f"{better} of {len(rows)}"
+
+
+def plain_both_ways(rows: list[Row]) -> str:
+    """What the plain networks of GH came to that learned both ways."""
+    asked = [row for row in rows if "--mirror-agreement 1" in row["command"]]
+    return spread(scored(asked, "short", "GH", "dnn", "earlier"))
 
 
 def carrying(rows: list[Row]) -> str:
@@ -254,6 +323,11 @@ def parts() -> dict[str, list[str]]:
         "short_best_epochs": [by_best_epochs()],
         "short_by_encoder": list(by_encoder(rows)),
         "short_places_tasks": [" and ".join(", ".join(placed()).rsplit(", ", 1))],
+        "short_both_ways_tasks": [" and ".join(both_ways())],
+        "short_both_ways": list(seen_both_ways()),
+        "short_both_sides_better": [both_sides_better()],
+        "short_both_ways_gains": [gains(rows)],
+        "short_plain_both_ways": [plain_both_ways(rows)],
         "short_carrying": [carrying(rows)],
         "short_levers": list(levers()),
         "short_ends": [ends(rows, "taught")],
