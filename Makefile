@@ -78,6 +78,7 @@ bench-packages: setup
 
 TASKS ?= BP BR PP HTL DTC TC GH
 TRIALS ?= 40
+# The published trials of rules in GH are of when `short` saw transitions one way.
 study-all: setup  ## the paper's search and ours for all tasks and both agents, TRIALS=40 each (days on 2 cores; goes on from the published trials)
 	test -e doom_studies.db || cp docs/data/doom_studies.db doom_studies.db
 	for task in $(TASKS); do for agent in dnn nfn; do \

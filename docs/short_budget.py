@@ -193,7 +193,9 @@ def both_ways(agent: str = "nfn") -> list[str]:
 
 def one_way(rows: list[Row]) -> list[Row]:
     """Runs of `short` as it is but for what is seen both ways."""
-    wanted = re.compile(rf"neuroplastic train \w+ --agent \w+ --preset short( {ONE_WAY})? --seed \d+")
+    wanted = re.compile(
+        rf"neuroplastic train \w+ --agent \w+ --preset short( {re.escape(ONE_WAY)})? --seed \d+"
+    )
     return [row for row in rows if wanted.fullmatch(row["command"])]
 
 
@@ -243,7 +245,7 @@ def tried_both_ways() -> list[Row]:
 def seen_both_ways() -> Iterator[str]:
     """A line for each of them."""
     ways = ("by_picture", "by_both_sides", "average_by_picture", "average_by_both_sides")
-    yield "| task, agent, seed | beside the preset then | by the picture | by both sides | average | both |"
+    yield "| task, agent, seed | beside the preset then | by the picture | by both sides | average | average, both |"
     yield "|---" * 6 + "|"
     for row in tried_both_ways():
         asked = f"`{row['options']}`" if row["options"] else "nothing"
@@ -252,10 +254,14 @@ def seen_both_ways() -> Iterator[str]:
 
 
 def both_sides_better() -> str:
-    """In how many of them, of rules, both sides play better than one."""
+    """How often, of rules, both sides play better than one, where they learned one way and both ways."""
     rows = [row for row in tried_both_ways() if row["agent"] == "nfn"]
-    better = sum(float(row["by_both_sides"]) > float(row["by_picture"]) for row in rows)
-    return f"{better} of {len(rows)}"
+    told = []
+    for learned, both in (("one way", False), ("both ways", True)):
+        ours = [row for row in rows if ("--mirror-agreement" in row["options"]) is both]
+        better = sum(float(row["by_both_sides"]) > float(row["by_picture"]) for row in ours)
+        told.append(f"{better} of {len(ours)} runs that learned {learned}")
+    return " and ".join(told)
 
 
 def plain_both_ways(rows: list[Row]) -> str:

@@ -29,13 +29,14 @@ trial of the plain one that was known when its study began. Nobody teaches these
 of the means of five epochs of five seeds, on the 20 (with places 60) fixed episodes that its training judges by.
 
 **In our space** (`--space short`) batch, returns, exploration, step sizes and more are searched in ranges around the
-values of `short`, of rewards alone, too. Its searches begin at `short` itself and go by the mean alone, and trials
-whose greatest mean lags end after two to five of ten epochs ([how](how_to/studies.md#cheaper-protocols)); the row of
-trials says how many. Encoders have half of the preset's channels (in HTL, TC and GH
-`--hidden-channels 16 --things 32`), with which a run takes two thirds of the time on a CPU. What that costs had been
-tried on single runs ([seeds 15 and 16](data/short.csv)): nothing in BR and HTL, some of the score in TC, GH and PP,
-more in DTC. Of the neuro-fuzzy agent's trials those of BP and PP are of a CPU, the others of a GPU; of the plain
-network's all of PP, all but two of BP, and 4 to 13 of 40 in BR, DTC and TC are of a GPU, the rest of a CPU.
+values of `short`, of rewards alone, too. Its searches begin at `short` itself (in GH at what it was for rules, which
+now learn [both ways](long.md#the-short-budget): `--mirror-agreement 0` goes on with it) and go by the mean alone, and
+trials whose greatest mean lags end after two to five of ten epochs ([how](how_to/studies.md#cheaper-protocols)); the
+row of trials says how many. Encoders have half of the preset's channels (in HTL, TC and GH `--hidden-channels 16
+--things 32`), with which a run takes two thirds of the time on a CPU. What that costs had been tried on single runs
+([seeds 15 and 16](data/short.csv)): nothing in BR and HTL, some of the score in TC, GH and PP, more in DTC. Of the
+neuro-fuzzy agent's trials those of BP and PP are of a CPU, the others of a GPU; of the plain network's all of PP, all
+but two of BP, and 4 to 13 of 40 in BR, DTC and TC are of a GPU, the rest of a CPU.
 
 What came of it is a warning: on new seeds the winners are nowhere clearly better than [`short`
 itself](long.md#the-short-budget) with the whole encoder, of neither agent in any task. Welch's test on seeds has the

@@ -85,5 +85,6 @@ def test_a_study_of_a_stranger_imports_no_module(command, tmp_path, stranger):
     command("study", "best", "s")
     for words in (("study", "export", "s", "--csv", "x.csv"), (*search, "--task", "CartPole-v1")):
         command(*words, code=None)
-    assert "add --import" in command("study", "export", "s", "--preset", "x.json", code=2).err
+    for words in (("export", "s", "--preset", "x.json"), ("confirm", "s")):
+        assert "add --import" in command("study", *words, code=2).err
     assert not stranger.exists()

@@ -116,7 +116,8 @@ def test_the_update_of_a_resident_learner_equals_the_one_from_the_host_for_equal
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"shift_pixels": 1, "mirror": True, "mirror_agreement": 1.0, "n_step": 2}]
+    "fields",
+    [{}, {"shift_pixels": 1, "mirror": True, "n_step": 2}, {"mirror": True, "mirror_agreement": 1.0}],
 )
 def test_a_resident_learner_is_taken_up_again_to_the_last_bit(fields):
     torch.manual_seed(0)

@@ -11,8 +11,11 @@ import pytest
 from optuna.trial import TrialState
 
 from neuroplastic.analysis.studies import load_studies
+from neuroplastic.doom import needs
 from neuroplastic.errors import ConfigError, NeuroplasticError
 from neuroplastic.experiment.run_folder import run_folders
+from neuroplastic.experiment.saved_preset import load_preset
+from neuroplastic.experiment.tasks import find_task
 from neuroplastic.search.confirmed import new_score
 from neuroplastic.search.objective import Assignment, TrialStopped
 from neuroplastic.search.settings import DIRECTIONS, StudyError
@@ -105,6 +108,27 @@ def test_without_a_number_it_is_the_best_trial_and_the_same_request_goes_on(wher
     more = prepare_confirmation(ConfirmRequest(study="s", seeds=3, **where)).run()
     assert more.scores[: len(first.scores)] == first.scores
     assert len(more.scores) == 3
+
+
+def test_a_confirmation_of_an_earlier_versions_study_goes_on_when_the_preset_has_changed(where, monkeypatch):
+    searched(where, prune=True)
+    study = load_study(open_storage(where["storage"]), "s")
+    saved = {name: value for name, value in study.user_attrs["settings"].items() if name != "kept"}
+    study.set_user_attr("settings", saved)
+    first = prepare_confirmation(ConfirmRequest(study="s", trial=1, seeds=1, **where)).run()
+    base = settings_of(study_of(where, "s-trial1")).base(0)
+    monkeypatch.setitem(needs.SHORT, "BP", {"mirror": False})
+    more = prepare_confirmation(ConfirmRequest(study="s", trial=1, seeds=2, **where)).run()
+    assert more.scores[:1] == first.scores
+    assert settings_of(study_of(where, "s-trial1")).base(0) == base
+    assert base.learner.mirror
+
+
+def test_a_trial_is_exported_as_it_was_learned_when_the_preset_has_changed(where, monkeypatch, tmp_path):
+    searched(where, prune=True)
+    monkeypatch.setitem(needs.SHORT, "BP", {"mirror": False})
+    export_study(where["storage"], "s", preset=str(tmp_path / "kept.json"))
+    assert load_preset(tmp_path / "kept.json", find_task("BP"), "dnn").learner.mirror
 
 
 def test_seeds_of_the_search_are_refused_and_others_need_a_name_of_their_own(where):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from optuna.trial import FrozenTrial
 
 from .. import catalog
-from ..errors import NeuroplasticError, at_least, at_most, choose, in_short
+from ..errors import ConfigError, NeuroplasticError, at_least, at_most, choose, in_short
 from ..experiment.configuration import MOST_EPISODES, RunConfig, TrialProtocol, as_json, from_json
 from ..experiment.options import options, with_values
 from ..experiment.protocols import Task
@@ -133,15 +133,28 @@ class StudySettings:
 
     def base(self, seed: int) -> RunConfig:
         """The configuration that all trials share, with a trial's seed."""
-        base = (
-            from_json(self.kept)
-            if self.kept
-            else preset_of(known_task(self.task), self.preset, self.agent, self.learner)
-        )
+        base = self._shared()
         base = dataclasses.replace(base, preset=f"{self.preset}-search")
         values = {name: getattr(self, name) for name in _PROTOCOL} | {"seed": seed}
         changed: RunConfig = with_values(base, {**values, **self.fields})
         return changed
+
+    def _shared(self) -> RunConfig:
+        """What the study kept; of an earlier version's the preset as it is now."""
+        task = known_task(self.task)  # asked in any case: a storage may name any module
+        if not self.kept:
+            return preset_of(task, self.preset, self.agent, self.learner)
+        try:
+            kept = from_json(self.kept)
+        except ConfigError as error:
+            raise StudyError(f"the study's settings are damaged: kept: {in_short(error)}") from error
+        of = (kept.task.key, kept.agent, catalog.name_of("learner", kept.learner))
+        if of != (task.key, self.agent, self.learner):
+            raise StudyError(
+                f"the study's settings are damaged: kept is of {', '.join(of)}, not of "
+                f"{', '.join((task.key, self.agent, self.learner))}"
+            )
+        return kept
 
     def space(self) -> Space:
         """What is searched: the agent's space, less what this task and learner do not have."""

@@ -29,7 +29,7 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
         if differing := _differing(there, settings):
             raise StudyError(
                 f"study {name!r} was begun with {', '.join(differing)}; "
-                "go on with the same options, or start another with --name"
+                "go on with the same options, also where a preset has changed since, or start another with --name"
             )
         return there
     if study.trials or [direction.name.lower() for direction in study.directions] != list(DIRECTIONS):
@@ -44,19 +44,12 @@ def create_study(storage: optuna.storages.RDBStorage, name: str, settings: Study
 
 
 def _differing(there: StudySettings, asked: StudySettings) -> list[str]:
-    """Each setting that is another in a study that is there, or each option where the preset has changed since."""
-    before, now = (
-        {option.name: option.value for option in options(s.base(there.seed))} for s in (there, asked)
-    )
-    if before == now:  # said in other words, it is the same
-        asked = dataclasses.replace(asked, fields=there.fields)
-    pairs = {
-        entry.name: (getattr(there, entry.name), getattr(asked, entry.name))
-        for entry in dataclasses.fields(StudySettings)
-        if entry.compare
-    }
-    if all(one == other for one, other in pairs.values()):
-        pairs = {option: (before.get(option), now.get(option)) for option in {**before, **now}}
+    """Each setting that is another in a study that is there; of the same preset each option: it may have changed."""
+    names = [entry.name for entry in dataclasses.fields(StudySettings) if entry.compare]
+    pairs = {name: (getattr(there, name), getattr(asked, name)) for name in names if name != "fields"}
+    if all(pairs[name][0] == pairs[name][1] for name in ("task", "agent", "preset", "learner")):
+        before, now = ({o.name: o.value for o in options(one.base(there.seed))} for one in (there, asked))
+        pairs = {name: (before.get(name), now.get(name)) for name in {**before, **now}} | pairs
     return [f"{name} {one!r} (asked for: {other!r})" for name, (one, other) in pairs.items() if one != other]
 
 

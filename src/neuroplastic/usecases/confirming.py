@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from optuna.trial import FrozenTrial
 
@@ -75,6 +75,10 @@ def prepare_confirmation(request: ConfirmRequest) -> PreparedConfirmation:
     else:
         first = there.seed if request.first_seed is None else request.first_seed
     anew = settings.anew(trial, request.study, seed=first, new_episodes=request.episodes)
+    if (
+        there is not None and not anew.kept
+    ):  # a study of an earlier version, whose confirmation has kept its preset
+        anew = replace(anew, kept=there.kept)
     work = prepared_study(request, open_storage(request.storage), name, anew, request.seeds)
     return PreparedConfirmation(work, trial, len(finished))
 

@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from ..analysis.enough import expected_best
 from ..errors import ConfigError
 from ..experiment.options import options
-from ..experiment.tasks import find_task, modules_of
+from ..experiment.tasks import find_task, known_task, modules_of
 from ..search.best import best_of, best_trial, near_ties
 from ..search.confirmed import Confirmation, confirmation
 from ..search.device_room import check_room_for_workers
@@ -151,7 +151,7 @@ def prepared_study(
         device=request.device,
         threads=request.threads,
         retries=request.retries,
-        modules=modules_of(find_task(settings.task)),
+        modules=modules_of(known_task(settings.task)),  # it may be named by a storage alone
     )
     return PreparedStudy(name, settings, job, request)
 

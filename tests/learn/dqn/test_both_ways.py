@@ -64,8 +64,11 @@ def test_values_of_both_halves_are_drawn_to_their_mean_by_hand():
     assert both.apart(torch.tensor(together)) == 0.0
 
 
-def test_targets_are_of_the_mean_of_both_sides():
-    learner = learner_of(mirror_agreement=1.0, discount=0.5, target_every=1000)
+@pytest.mark.parametrize("always_training", [False, True])
+def test_targets_are_of_the_mean_of_both_sides(always_training):
+    learner = learner_of(
+        mirror_agreement=1.0, discount=0.5, target_every=1000, always_training=always_training
+    )
     learner.replay.begin(LEFT)
     for step in range(6):
         learner.replay.append(step % 3, float(step), LEFT if step % 2 else RIGHT)
@@ -103,6 +106,8 @@ def test_agreement_without_a_mirror_is_refused():
         QConfig(mirror_agreement=1.0)
     with pytest.raises(ConfigError, match=r"mirror_agreement must be .*got -1"):
         QConfig(mirror=True, mirror_agreement=-1.0)
+    with pytest.raises(ConfigError, match=r"mirror_agreement must be .*got 1e\+30"):
+        QConfig(mirror=True, mirror_agreement=1e30)
 
 
 def test_a_learner_that_sees_both_ways_is_taken_up_again_to_the_last_bit():

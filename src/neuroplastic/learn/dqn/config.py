@@ -11,7 +11,7 @@ from ...network.observation import Observation
 from ..device_memory import observation_bytes
 from ..experience import Setting
 from ..optimizing import LOSSES
-from ..teaching import HELP, check_teaching
+from ..teaching import HELP, MOST_WEIGHT, check_teaching
 from .learner import QLearning
 
 
@@ -71,7 +71,7 @@ class QConfig:
     )
     mirror_agreement: float = field(
         default=0.0,
-        metadata={"help": "above 0 the mirror shows all; weight of how far both sides' values are apart"},
+        metadata={"help": "weight of how far values in the mirror are off; above 0 all is seen both ways"},
     )
     reuse_target: bool = field(
         default=True,
@@ -135,10 +135,11 @@ class QConfig:
             within(name, getattr(self, name), 0, 1)
         for name in ("target_rate", "structure_rate"):
             within(name, getattr(self, name), 0, 1, open_low=True)
-        within("mirror_agreement", self.mirror_agreement, 0)
+        within("mirror_agreement", self.mirror_agreement, 0, MOST_WEIGHT)
         if self.mirror_agreement and not self.mirror:
             raise ConfigError(
-                f"mirror_agreement={self.mirror_agreement:g} is about what is seen in a mirror; set mirror to true too"
+                f"mirror_agreement={self.mirror_agreement:g} is about what is seen in a mirror; "
+                "set mirror to true, or mirror_agreement to 0"
             )
         if self.clip_norm is not None:
             within("clip_norm", self.clip_norm, 0, open_low=True)

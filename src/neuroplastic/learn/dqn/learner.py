@@ -89,7 +89,8 @@ class QLearning:
         """`network` maps observations (B, *frame) to values (B, actions).
 
         It may offer a method `preferences`, of the same arguments, that orders the actions like the values do at
-        less cost; then that is asked wherever only the best action counts.
+        less cost; then that is asked wherever only the best action counts. (With `mirror_agreement` those of two
+        pictures are added: they may differ from values by a constant for each picture, and nothing else.)
 
         `mirrored_actions[a]` is what action a becomes in a mirror; `mirror` needs it. A `resident` learner keeps its
         memory on the device and draws there, so that an update asks the host nothing: by default, on a GPU.
