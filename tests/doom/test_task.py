@@ -156,9 +156,10 @@ def test_in_short_rules_conclude_constants_and_what_they_need_is_not_given_to_pl
 ) -> None:
     rules, plain = (DoomTask(key).preset("short", agent) for agent in ("nfn", "dnn"))
     assert rules.head.consequent == Constant("zeros")
-    alike = dataclasses.replace(
-        rules.learner, learning_rate=plain.learner.learning_rate, structure_rate=plain.learner.structure_rate
-    )
+    of_rules = ("learning_rate", "structure_rate", "mirror_agreement")
+    alike = dataclasses.replace(rules.learner, **{name: getattr(plain.learner, name) for name in of_rules})
+    assert plain.learner.mirror_agreement == 0
+    assert rules.learner.mirror_agreement == (1 if key == "GH" else 0)
     assert (rules.task, alike, rules.encoder) == (plain.task, plain.learner, plain.encoder)
     # Encoders learn about as fast beside either, conclusions of rules faster.
     encoders = rules.learner.learning_rate * rules.learner.structure_rate

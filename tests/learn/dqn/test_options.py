@@ -245,6 +245,11 @@ def test_batches_are_larger_in_the_second_half_of_a_run_where_that_is_asked_for(
     assert sizes == [2, 2, 7, 7]
 
 
+def test_a_late_batch_larger_than_the_memory_is_refused():
+    with pytest.raises(ConfigError, match=r"late_batch must be at most memory_size = 20, got 2147483648"):
+        QConfig(batch_size=2, memory_size=20, late_batch=2**31)
+
+
 def test_a_late_batch_needs_to_know_how_long_the_run_is():
     with pytest.raises(
         ConfigError, match="late_batch=7 is for the second half of a run and needs total_steps"

@@ -145,7 +145,7 @@ class QConfig:
             within("clip_norm", self.clip_norm, 0, open_low=True)
         check_teaching(self)
         choose("loss", self.loss, LOSSES)
-        for name in ("batch_size", "learning_starts", "n_step", "late_n_step"):
+        for name in ("batch_size", "late_batch", "learning_starts", "n_step", "late_n_step"):
             if (getattr(self, name) or 0) > self.memory_size:
                 raise ConfigError(
                     f"{name} must be at most memory_size = {self.memory_size}, got {getattr(self, name)}"
