@@ -20,8 +20,9 @@ def parameter_groups(module: nn.Module, lr: float, *, structure_rate: float = 0.
     >>> import neuroplastic as npl
     >>> net = npl.NeuroFuzzyNetwork(4, 3, rules=8, consequent="constant")
     >>> optimizer = torch.optim.Adam(npl.parameter_groups(net, lr=0.02))
-    >>> [group["lr"] for group in optimizer.param_groups]
-    [0.02, 0.002]
+    >>> conclusions, others = optimizer.param_groups
+    >>> conclusions["lr"], others["lr"]
+    (0.02, 0.002)
     """
     within("lr", lr, 0, open_low=True)
     within("structure_rate", structure_rate, 0, open_low=True)
