@@ -17,8 +17,8 @@ from pathlib import Path
 from comparing import compared, spread
 from winners import scores, winners
 
-from neuroplastic.doom.needs import SHORT, SHORT_RULES
-from neuroplastic.doom.presets import PAPER_DNN
+from neuroplastic.doom.needs import SHORT
+from neuroplastic.doom.presets import PAPER_DNN, short
 
 HERE = Path(__file__).parent
 DATA = HERE / "data" / "short.csv"
@@ -187,8 +187,7 @@ def placed() -> list[str]:
 
 def both_ways(agent: str = "nfn") -> list[str]:
     """The tasks in which `short` sees every transition of an agent both ways."""
-    tables = (SHORT, SHORT_RULES) if agent == "nfn" else (SHORT,)
-    return [key for key in TASKS if any(table.get(key, {}).get("mirror_agreement") for table in tables)]
+    return [key for key in TASKS if short(key, agent).learner.mirror_agreement]
 
 
 def one_way(rows: list[Row]) -> list[Row]:

@@ -34,6 +34,13 @@ def begin(folder, storage: str, trials: int, *, objective: str = "quick", name: 
     return Job(storage, name, trials, str(runs), witness=str(folder / "stored"), beat=2.0)
 
 
+def without_kept(storage, name: str, **changes) -> None:
+    """Make a study look as an earlier version stored it."""
+    study = load_study(storage, name)
+    saved = {entry: value for entry, value in study.user_attrs["settings"].items() if entry != "kept"}
+    study.set_user_attr("settings", {**saved, **changes})
+
+
 class Background:
     """A study's run in a thread of this process; its workers are processes."""
 

@@ -37,6 +37,7 @@ from neuroplastic.usecases.studies import (
     prepare_study,
     study_states,
 )
+from tests.search.studies import without_kept
 
 BOWL = "neuroplastic.search.cheap:bowl"
 
@@ -112,9 +113,7 @@ def test_without_a_number_it_is_the_best_trial_and_the_same_request_goes_on(wher
 
 def test_a_confirmation_of_an_earlier_versions_study_goes_on_when_the_preset_has_changed(where, monkeypatch):
     searched(where, prune=True)
-    study = load_study(open_storage(where["storage"]), "s")
-    saved = {name: value for name, value in study.user_attrs["settings"].items() if name != "kept"}
-    study.set_user_attr("settings", saved)
+    without_kept(open_storage(where["storage"]), "s")
     first = prepare_confirmation(ConfirmRequest(study="s", trial=1, seeds=1, **where)).run()
     base = settings_of(study_of(where, "s-trial1")).base(0)
     monkeypatch.setitem(needs.SHORT, "BP", {"mirror": False})

@@ -75,9 +75,8 @@ def prepare_confirmation(request: ConfirmRequest) -> PreparedConfirmation:
     else:
         first = there.seed if request.first_seed is None else request.first_seed
     anew = settings.anew(trial, request.study, seed=first, new_episodes=request.episodes)
-    if (
-        there is not None and not anew.kept
-    ):  # a study of an earlier version, whose confirmation has kept its preset
+    # A study of an earlier version keeps no preset; what it was is known from its confirmation.
+    if there is not None and not anew.kept:
         anew = replace(anew, kept=there.kept)
     work = prepared_study(request, open_storage(request.storage), name, anew, request.seeds)
     return PreparedConfirmation(work, trial, len(finished))
